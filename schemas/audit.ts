@@ -1,0 +1,45 @@
+/** The audit chain (spec/gate.md section 8): entry n at its own write-once key, chained by digest, signed by its writer. */
+import { digestOf, type Digest } from './digest.ts';
+
+/** Events of the chain that exist so far; ids and digests only, no free text. */
+export const AUDIT_EVENTS = [
+  'verify_accepted',
+  'verify_ended',
+  'pair_opened',
+  'credential_revoked',
+  'kill_switch_on',
+  'kill_switch_off',
+] as const;
+export type AuditEvent = (typeof AUDIT_EVENTS)[number];
+
+export interface AuditEntry {
+  readonly schema: 'portcullis/audit/v1';
+  readonly tenant: string;
+  readonly n: number;
+  /** Digest of entry n-1; `null` for the first. */
+  readonly previous: Digest<'audit'> | null;
+  readonly event: AuditEvent;
+  /** Ids and digests, each under 256 characters. */
+  readonly refs: Readonly<Record<string, string>>;
+  /** Milliseconds, by the writer's clock. */
+  readonly at: number;
+  readonly writer: 'control' | 'gate';
+  readonly keyId: string;
+}
+
+export interface SignedAuditEntry {
+  readonly entry: AuditEntry;
+  readonly digest: Digest<'audit'>;
+  /** Ed25519 over the digest's text, base64. */
+  readonly signature: string;
+}
+
+/** Where the chain stands: the next entry is `n + 1` and names this digest. */
+export interface AuditHead {
+  readonly n: number;
+  readonly digest: Digest<'audit'> | null;
+}
+
+export function auditDigest(entry: AuditEntry): Digest<'audit'> {
+  return digestOf('audit', entry);
+}

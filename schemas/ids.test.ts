@@ -1,0 +1,63 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { digestOf } from './digest.ts';
+import { keysOf } from './keys.ts';
+import { executorQueue, parseExecutorQueue } from './queues.ts';
+import {
+  openPairWorkflowId,
+  parseOpenPairWorkflowId,
+  parseVerifyWorkflowId,
+  verifyWorkflowId,
+} from './workflow-ids.ts';
+
+const name = fc.stringMatching(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/);
+const digest = fc.integer().map((n) => digestOf('request', n));
+const n = fc.integer({ min: 1, max: 1_000_000 });
+
+test('a workflow id parses back to what it was built from', () => {
+  fc.assert(
+    fc.property(name, name, digest, n, (tenant, pair, d, count) => {
+      const run = { tenant, pair, digest: d, n: count };
+      expect(parseVerifyWorkflowId(verifyWorkflowId(run))).toEqual(run);
+      expect(parseOpenPairWorkflowId(openPairWorkflowId({ tenant, pair }))).toEqual({ tenant, pair });
+    }),
+  );
+});
+
+test('an executor queue parses back to its seat', () => {
+  fc.assert(
+    fc.property(
+      name,
+      name,
+      fc.constantFrom('forge' as const, 'verifier' as const),
+      n,
+      (tenant, pair, role, workspaceGeneration) => {
+        const seat = { tenant, pair, role, workspaceGeneration };
+        expect(parseExecutorQueue(executorQueue(seat))).toEqual(seat);
+      },
+    ),
+  );
+});
+
+test.each([
+  '',
+  'executor/a/b/verifier',
+  'executor/a/b/sentinel/1',
+  'executor/a/b/verifier/0',
+  'executor/a/b/verifier/1/x',
+  'control/a',
+])('[inv-19] refuses %j as an executor queue', (text) => expect(() => parseExecutorQueue(text)).toThrow('executor/'));
+
+test.each(['a/b', 'a:b', '', '.a', 'a\n', 'ä', 'x'.repeat(65)])(
+  '[inv-19] refuses %j as a tenant in any id, key or queue',
+  (tenant) => {
+    expect(() => keysOf(tenant)).toThrow('must match');
+    expect(() => openPairWorkflowId({ tenant, pair: 'p' })).toThrow('must match');
+    expect(() => executorQueue({ tenant, pair: 'p', role: 'verifier', workspaceGeneration: 1 })).toThrow('must match');
+  },
+);
+
+test('two tenants never share a key', () => {
+  expect(keysOf('a').task('t')).toBe('ns:a:a2a:t');
+  expect(keysOf('b').task('t')).toBe('ns:b:a2a:t');
+});

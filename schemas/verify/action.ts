@@ -1,0 +1,63 @@
+/**
+ * The action: what the executor is told to do, whole, signed by the control worker. The executor runs only what verifies
+ * for itself (spec/delegated-verification.md section 3).
+ */
+import type { Digest } from '../digest.ts';
+import type { ExecutorRole } from '../names.ts';
+import type { PinnedSubject, PolicyRef, WorkingDirectory } from './request.ts';
+
+export interface CommandLimits {
+  readonly timeoutSecs: number;
+  readonly processes: number;
+  /** Bytes of anonymous memory a process may have (RLIMIT_DATA; RLIMIT_AS breaks Node). */
+  readonly dataBytes: number;
+  readonly fileBytes: number;
+  readonly openFiles: number;
+  readonly tmpBytes: number;
+  /** Kept of each stream, head and tail; the rest is counted. */
+  readonly outputBytes: number;
+}
+
+/** How a template's counts are read. */
+export const COUNT_PARSERS = ['node-test', 'cargo-test', 'go-test', 'pytest', 'vitest', 'jest'] as const;
+export type CountParser = (typeof COUNT_PARSERS)[number];
+
+export interface CountRule {
+  readonly parser: CountParser;
+  readonly minExecuted: number;
+  readonly maxSkipped: number;
+}
+
+export interface Action {
+  readonly schema: 'portcullis/action/v1';
+  readonly tenant: string;
+  readonly pair: string;
+  readonly taskId: string;
+  readonly requestDigest: Digest<'request'>;
+  readonly policy: PolicyRef;
+  readonly cwd: WorkingDirectory;
+  readonly argvRequested: readonly string[];
+  /** `argv[0]` is still a logical tool id; the executor maps it to a real path. */
+  readonly argvExecuted: readonly string[];
+  readonly environment: Readonly<Record<string, string>>;
+  readonly limits: CommandLimits;
+  readonly artifacts: readonly string[];
+  /** `null` for templates that run no tests (build, lint). */
+  readonly counts: CountRule | null;
+  readonly subject: PinnedSubject;
+  readonly executor: {
+    readonly role: ExecutorRole;
+    readonly workspace: string;
+    readonly workspaceGeneration: number;
+  };
+  /** Milliseconds since the epoch; not run when it is past. */
+  readonly notAfter: number;
+}
+
+export interface SignedAction {
+  readonly action: Action;
+  readonly digest: Digest<'action'>;
+  /** Ed25519 over the digest's text, base64. */
+  readonly signature: string;
+  readonly keyId: string;
+}
