@@ -77,6 +77,10 @@ export default tseslint.config(
       '@typescript-eslint/only-throw-error': 'error',
       '@typescript-eslint/no-confusing-void-expression': ['error', { ignoreArrowShorthand: true }],
       '@typescript-eslint/consistent-type-imports': 'error',
+      '@typescript-eslint/no-unused-vars': [
+        'error',
+        { ignoreRestSiblings: true, argsIgnorePattern: '^_', caughtErrors: 'all' },
+      ],
       '@typescript-eslint/no-empty-function': 'off',
       'no-restricted-syntax': ['error', HASHING],
     },
@@ -92,6 +96,8 @@ export default tseslint.config(
     files: ['**/*.test.ts', 'test/**/*.ts'],
     rules: { 'no-restricted-syntax': 'off', '@typescript-eslint/no-non-null-assertion': 'off' },
   },
+  // Set-up runs before any package is there, so it checks downloads by itself.
+  { files: ['scripts/setup/**/*.mjs', 'scripts/*.mjs'], rules: { 'no-restricted-syntax': 'off' } },
   {
     files: ['**/*.js', '**/*.mjs'],
     extends: [tseslint.configs.disableTypeChecked],

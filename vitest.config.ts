@@ -25,6 +25,7 @@ export default defineConfig({
           include: ['test/**/*.test.ts'],
           testTimeout: 60_000,
           globalSetup: ['test/support/global-setup.ts'],
+          setupFiles: ['test/support/quiet.ts'],
         },
       },
     ],

@@ -46,6 +46,12 @@ export const ERROR_CATALOGUE = {
   },
   json_too_deep: { ...bad, message: 'The document is nested deeper than {limit} levels.', mend: 'Flatten it.' },
   body_too_large: { ...bad, http: 413, message: 'The body is larger than {limit} bytes.', mend: 'Send less.' },
+  rpc_invalid: {
+    ...bad,
+    rpc: -32600,
+    message: 'The body is not a JSON-RPC request: {reason}.',
+    mend: 'Send one object with jsonrpc "2.0", id, method and params.',
+  },
   canonical_unsupported: {
     ...bad,
     message: '{path} has no canonical form: it {reason}.',
@@ -66,6 +72,11 @@ export const ERROR_CATALOGUE = {
     mend: 'Expect a code that the template permits (usually 0).',
   },
   limit: { ...refused, message: 'The request exceeds a limit: {reason}.', mend: 'Ask for less.' },
+  gate_policy_refused: {
+    ...refused,
+    message: 'The gate policy is refused: {path} {reason}.',
+    mend: 'See every problem with `portcullis policy lint FILE`.',
+  },
   pair_mismatch: { ...denied, message: 'The credential is not of this pair.', mend: 'Ask within your own pair.' },
   role: {
     ...denied,
@@ -210,6 +221,11 @@ export const ERROR_CATALOGUE = {
     ...away,
     message: 'The store does not answer ({reason}).',
     mend: 'Nothing was accepted. Retry in a moment.',
+  },
+  record_unreadable: {
+    ...local,
+    message: 'The stored {what} cannot be read: {reason}.',
+    mend: 'It counts as a refusal. Something wrote it that should not, or a newer version did.',
   },
   store_unsafe: {
     ...local,

@@ -27,11 +27,15 @@ export function keysOf(tenant: string) {
     verification: (pair: string) => pairKey(pair, 'verification'),
     /** Counter of requests of a pair; gives each request its sequence. */
     requestSequence: (pair: string) => pairKey(pair, 'request-seq'),
+    /** Set of the ids of the pair's credentials, so that closing the pair can revoke every one. */
+    pairCredentials: (pair: string) => pairKey(pair, 'credentials'),
     authorityEpoch: `${ns}authority:epoch`,
     killSwitch: `${ns}kill-switch`,
     credential: (id: string) => `${ns}credential:${checkedId(id)}`,
     /** A claim code is kept by the digest of the code, never by the code. */
     claimCode: (codeHex: string) => `${ns}claim-code:${checkedId(codeHex)}`,
+    /** Set once by whoever uses the code up. */
+    claimCodeUsed: (codeHex: string) => `${ns}claim-code:${checkedId(codeHex)}:used`,
     claim: (pair: string, digest: Digest<'request'>) => `${ns}verify:${checkedName('pair', pair)}:${digestHex(digest)}`,
     /** Claims whose start is not known to have happened; the gateway sweeps it. Sorted set of task ids by time. */
     acceptedClaims: `${ns}verify-accepted`,
@@ -49,6 +53,8 @@ export function keysOf(tenant: string) {
     presenceSettling: `${ns}presence:settling`,
     task: (task: string) => `${ns}a2a:${checkedId(task)}`,
     taskEvents: (task: string) => `${ns}a2a:${checkedId(task)}:events`,
+    /** Number of each event by its source and offset: what makes a repeated append one event. */
+    taskOffsets: (task: string) => `${ns}a2a:${checkedId(task)}:offsets`,
     /** Tasks of a pair by creation time: what ListTasks pages through. */
     pairTasks: (pair: string) => pairKey(pair, 'tasks'),
     request: (task: string) => `${ns}audit:a2a:${checkedId(task)}:request`,

@@ -42,6 +42,28 @@ export function parseOpenPairWorkflowId(id: string): PairRef {
   return { tenant, pair };
 }
 
+/** The workflow that closes a pair: revokes its credentials. */
+export function closePairWorkflowId({ tenant, pair }: PairRef): string {
+  return ['close-pair', checkedName('tenant', tenant), checkedName('pair', pair)].join('/');
+}
+
+/** @throws `schema_invalid` */
+export function parseClosePairWorkflowId(id: string): PairRef {
+  const [tenant, pair] = partsOf(id, 'close-pair', 2);
+  return { tenant, pair };
+}
+
+/** The workflow that turns a tenant's kill switch; `serial` tells one turn from the next. */
+export function killSwitchWorkflowId({ tenant, serial }: { readonly tenant: string; readonly serial: string }): string {
+  return ['kill-switch', checkedName('tenant', tenant), checkedName('serial', serial)].join('/');
+}
+
+/** @throws `schema_invalid` */
+export function parseKillSwitchWorkflowId(id: string): { readonly tenant: string; readonly serial: string } {
+  const [tenant, serial] = partsOf(id, 'kill-switch', 2);
+  return { tenant, serial };
+}
+
 function partsOf<const N extends number>(id: string, type: string, count: N): Tuple<N> {
   const [head, ...rest] = id.split('/');
   if (head !== type || rest.length !== count || rest.some((part) => part === '')) {

@@ -29,12 +29,24 @@ export interface StoreReader {
   listTasks(tenant: string, pair: string, page: TaskPage): Promise<readonly TaskSnapshot[]>;
   readRequest(tenant: string, task: string): Promise<AcceptedRequest | null>;
   readResult(tenant: string, task: string): Promise<VerifyResult | null>;
+  /** Where the pair's newest result is, by request sequence. */
+  readVerification(tenant: string, pair: string): Promise<VerificationPointer | null>;
   /** The stored bytes of a stream, chunk by chunk, in order. */
   readOutput(tenant: string, task: string, stream: OutputStream): AsyncIterable<Uint8Array>;
   readChunk(tenant: string, task: string, stream: OutputStream, index: number): Promise<Uint8Array | null>;
   readPresence(seat: Seat): Promise<Presence>;
   /** The switch that is on, the installation's before the tenant's; `null` when neither is. */
   readKillSwitch(tenant: string): Promise<KillSwitch | null>;
+}
+
+/** The newest result of a pair: the projection that `pair:{id}:verification` keeps. */
+export interface VerificationPointer {
+  readonly schema: 'portcullis/verification-pointer/v1';
+  readonly taskId: string;
+  readonly sequence: number;
+  readonly requestDigest: AcceptedRequest['requestDigest'];
+  readonly status: VerifyResult['status'];
+  readonly satisfied: boolean;
 }
 
 export interface TaskPage {
@@ -155,6 +167,8 @@ export interface ControlStore extends StoreReader {
     record: CredentialRecord,
     claimCode: { readonly codeHex: string; readonly record: ClaimCodeRecord } | null,
   ): Promise<void>;
+  /** Ids of every credential that was ever written for the pair: `writeCredential` adds to that set in the same step. */
+  pairCredentials(tenant: string, pair: string): Promise<readonly string[]>;
   /** Sets the state to revoked and raises the authority epoch. */
   revokeCredential(tenant: string, id: string): Promise<void>;
   writeKillSwitch(tenant: string | null, value: KillSwitch): Promise<void>;

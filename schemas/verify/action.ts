@@ -18,8 +18,19 @@ export interface CommandLimits {
   readonly outputBytes: number;
 }
 
-/** How a template's counts are read. */
-export const COUNT_PARSERS = ['node-test', 'cargo-test', 'go-test', 'pytest', 'vitest', 'jest'] as const;
+/**
+ * How a template's counts are read. `runner-summary` is for tools that start a runner of the repository's choice (`npm test`,
+ * `make test`): whichever one runner's summary stands on stdout.
+ */
+export const COUNT_PARSERS = [
+  'node-test',
+  'cargo-test',
+  'go-test',
+  'pytest',
+  'vitest',
+  'jest',
+  'runner-summary',
+] as const;
 export type CountParser = (typeof COUNT_PARSERS)[number];
 
 export interface CountRule {

@@ -1,2 +1,18 @@
-/** Placeholder until the servers of the system tests are started here. */
-export function setup(): void {}
+/** What the system tests share: one Temporal dev server and one store server for the run. Read with `inject(…)`. */
+import type { TestProject } from 'vitest/node';
+import { startDevServer } from './dev-server.ts';
+import { reapOrphans } from './orphans.ts';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** `host:port` of a Temporal dev server with the search attributes; namespace `default`. */
+    readonly temporalAddress: string;
+  }
+}
+
+export async function setup(project: TestProject): Promise<() => Promise<void>> {
+  await reapOrphans();
+  const temporal = await startDevServer();
+  project.provide('temporalAddress', temporal.address);
+  return () => temporal.close();
+}

@@ -1,0 +1,73 @@
+/**
+ * Runs git on the control plane's own repositories. No configuration of the machine, of a user or of a checkout is read,
+ * no hook and no filter runs (invariant 17).
+ */
+import { execFile, spawn } from 'node:child_process';
+import { portcullisError } from '../../schemas/errors.ts';
+
+const ENVIRONMENT = {
+  PATH: '/usr/local/bin:/usr/bin:/bin',
+  LANG: 'C.UTF-8',
+  HOME: '/nonexistent',
+  GIT_CONFIG_NOSYSTEM: '1',
+  GIT_CONFIG_GLOBAL: '/dev/null',
+  GIT_TERMINAL_PROMPT: '0',
+  GIT_OPTIONAL_LOCKS: '0',
+  GIT_NO_REPLACE_OBJECTS: '1',
+} as const;
+
+const FIXED = [
+  '-c',
+  'core.hooksPath=/dev/null',
+  '-c',
+  'core.fsmonitor=false',
+  '-c',
+  'gc.auto=0',
+  '-c',
+  'safe.bareRepository=all',
+];
+
+/** Bytes of output that are read before git is stopped. */
+const OUTPUT_LIMIT = 16 * 1024 * 1024;
+
+export interface GitCall {
+  readonly gitDir: string;
+  readonly args: readonly string[];
+  /** Milliseconds until git is stopped. */
+  readonly timeoutMs?: number;
+  readonly input?: string;
+}
+
+/** What git printed. @throws `repository_invalid` with git's last line of complaint when it failed. */
+export async function git({ gitDir, args, timeoutMs = 30_000, input }: GitCall): Promise<Buffer> {
+  const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
+  const child = execFile(
+    'git',
+    [...FIXED, `--git-dir=${gitDir}`, ...args],
+    { env: ENVIRONMENT, encoding: 'buffer', maxBuffer: OUTPUT_LIMIT, timeout: timeoutMs, killSignal: 'SIGKILL' },
+    (error, stdout, stderr) => {
+      if (error === null) resolve(stdout);
+      else
+        reject(
+          portcullisError('repository_invalid', { path: 'the repository', reason: complaint(stderr, error) }, error),
+        );
+    },
+  );
+  child.stdin?.on('error', () => {});
+  child.stdin?.end(input ?? '');
+  return await promise;
+}
+
+/** True when git exits with 0; its output is not of interest. */
+export async function gitSucceeds({ gitDir, args }: GitCall): Promise<boolean> {
+  const { promise, resolve, reject } = Promise.withResolvers<boolean>();
+  const child = spawn('git', [...FIXED, `--git-dir=${gitDir}`, ...args], { env: ENVIRONMENT, stdio: 'ignore' });
+  child.once('error', reject);
+  child.once('exit', (code) => resolve(code === 0));
+  return await promise;
+}
+
+function complaint(stderr: Buffer, error: Error): string {
+  const last = stderr.toString('utf8').trim().split('\n').at(-1);
+  return (last ?? '').slice(0, 200) || error.message.slice(0, 200);
+}

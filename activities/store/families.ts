@@ -1,0 +1,98 @@
+/**
+ * Who may write what: one line for each key family of spec/store.md, with the commands its writer gets.
+ *
+ * Patterns are below `ns:{tenant}:` and always name the tenant, because `*` also matches colons: `ns:*:a2a:*` would
+ * let the writer of a task's snapshot expire `ns:local:audit:a2a:…:result`.
+ */
+import type { StoreUser } from './users.ts';
+
+/** Written once: SETNX and nothing else, so no user, and no script of theirs, can replace, expire or remove it. */
+const ONCE = ['setnx'] as const;
+
+interface Family {
+  /** Glob below the tenant's prefix. */
+  readonly keys: string;
+  readonly writers: Readonly<Partial<Record<StoreUser, readonly string[]>>>;
+}
+
+/** Immutable records. The attack tests walk this list. */
+export const IMMUTABLE_FAMILIES: readonly Family[] = [
+  { keys: 'audit:a2a:*:request', writers: { gateway: ONCE } },
+  { keys: 'audit:a2a:*:result', writers: { control: ONCE } },
+  { keys: 'audit:a2a:*:stdout:*', writers: { gateway: ONCE } },
+  { keys: 'audit:a2a:*:stderr:*', writers: { gateway: ONCE } },
+  { keys: 'audit:[0-9]*', writers: { control: ONCE, gate: ONCE } },
+  { keys: 'claim-code:*', writers: { control: ONCE } },
+  // The gateway marks a code as used beside it: it can use one up and cannot make or change one.
+  { keys: 'claim-code:*:used', writers: { gateway: ONCE } },
+  { keys: 'evidence:*', writers: { control: ONCE } },
+  { keys: 'subject:*', writers: { control: ONCE } },
+  { keys: 'context:*', writers: { control: ONCE } },
+  { keys: 'finding:*', writers: { control: ONCE } },
+  { keys: 'disposition:*', writers: { control: ONCE } },
+  { keys: 'human:*', writers: { control: ONCE } },
+  { keys: 'grant:*', writers: { control: ONCE } },
+  { keys: 'policy:*', writers: { control: ONCE } },
+  { keys: 'ledger:*', writers: { control: ONCE } },
+  { keys: 'decision:*', writers: { gate: ONCE } },
+  { keys: 'contradiction:*', writers: { gate: ONCE } },
+];
+
+const TASK_COMMANDS = ['hset', 'hsetnx', 'hincrby', 'xadd', 'pexpire'] as const;
+const CLAIM_COMMANDS = ['hset', 'persist', 'pexpire'] as const;
+
+/** Everything that changes: heads, claims, lines, leases, projections. */
+export const CHANGING_FAMILIES: readonly Family[] = [
+  { keys: 'pair:*:roles', writers: { control: ['set'] } },
+  { keys: 'pair:*:head', writers: { control: ['set'] } },
+  { keys: 'policy:head:*', writers: { control: ['set'] } },
+  { keys: 'credential:*', writers: { control: ['set'] } },
+  // Only added to: a credential that fell out of the set would survive the closing of its pair.
+  { keys: 'pair:*:credentials', writers: { control: ['sadd'] } },
+  { keys: 'kill-switch', writers: { control: ['set'] } },
+  { keys: 'authority:epoch', writers: { control: ['incr'] } },
+  { keys: 'audit:head', writers: { control: ['set'], gate: ['set'] } },
+  { keys: 'pair:*:verification', writers: { control: ['hset'] } },
+  { keys: 'pair:*:request-seq', writers: { gateway: ['set'] } },
+  { keys: 'pair:*:tasks', writers: { gateway: ['zadd', 'zremrangebyscore'] } },
+  { keys: 'verify:*', writers: { gateway: CLAIM_COMMANDS, control: CLAIM_COMMANDS } },
+  { keys: 'verify-accepted', writers: { gateway: ['zadd', 'zrem'], control: ['zrem'] } },
+  { keys: 'a2a:*', writers: { gateway: TASK_COMMANDS, control: TASK_COMMANDS } },
+  { keys: 'a2a:msg:*', writers: { gateway: ['set', 'del'] } },
+  { keys: 'queue:*', writers: { control: ['rpush', 'lrem', 'hdel'] } },
+  { keys: 'queue:*:started', writers: { gateway: ['hsetnx'] } },
+  { keys: 'presence:*', writers: { gateway: ['set', 'del'] } },
+  { keys: 'audit:a2a:rejected', writers: { gateway: ['xadd'] } },
+  // Attempts are only ever appended: an index that could be trimmed could hide negative evidence.
+  { keys: 'index:*', writers: { control: ['rpush'] } },
+];
+
+/** Reading, for every user, on the tenants' keys. */
+export const READ_COMMANDS = [
+  'get',
+  'mget',
+  'exists',
+  'type',
+  'strlen',
+  'getrange',
+  'pttl',
+  'smembers',
+  'hget',
+  'hmget',
+  'hgetall',
+  'hexists',
+  'hlen',
+  'lindex',
+  'llen',
+  'lpos',
+  'lrange',
+  'xlen',
+  'xrange',
+  'xrevrange',
+  'zcard',
+  'zrange',
+  'zscore',
+] as const;
+
+/** Without a key: what a connection needs to be checked before it is believed (`connect.ts`). */
+export const KEYLESS_COMMANDS = ['ping', 'info', 'time', 'config|get', 'acl|dryrun', 'client|setname'] as const;

@@ -1,0 +1,78 @@
+/** Stored results of verify requests, and the pointer to a pair's newest one. */
+import { z } from 'zod';
+import { CONTAINMENTS, type StreamSummary, type TestCounts } from '../../../schemas/verify/report.ts';
+import { VERIFY_STATUSES, type VerifyResult } from '../../../schemas/verify/result.ts';
+import type { VerificationPointer } from '../port.ts';
+import { bytesDigest, count, executorRole, policyRef, recordDigest } from './fields.ts';
+
+const streamSummary: z.ZodType<StreamSummary> = z.strictObject({
+  bytes: count,
+  stored: count,
+  truncated: z.boolean(),
+  stored_digest: bytesDigest,
+  full_digest: bytesDigest,
+  chunks: count,
+  chunks_failed: count,
+});
+
+const testCounts: z.ZodType<TestCounts> = z.strictObject({
+  executed: count,
+  passed: count,
+  failed: count,
+  skipped: count,
+  provenance: z.enum(['reporter_file', 'stdout']),
+});
+
+export const verifyResultRecord: z.ZodType<VerifyResult> = z.strictObject({
+  schema: z.literal('portcullis/verify-result/v1'),
+  task_id: z.string(),
+  request_digest: recordDigest('request'),
+  status: z.enum(VERIFY_STATUSES),
+  attestation: z.enum(['producer', 'verifier']),
+  satisfied: z.boolean(),
+  reasons: z.array(z.string()),
+  argv_requested: z.array(z.string()),
+  argv_executed: z.array(z.string()),
+  exit_code: z.number().int().nullable(),
+  signal: z.string().nullable(),
+  timed_out: z.boolean(),
+  cancelled: z.boolean(),
+  duration_ms: count,
+  observed_at: count,
+  stdout_ref: z.string(),
+  stderr_ref: z.string(),
+  stdout: streamSummary.nullable(),
+  stderr: streamSummary.nullable(),
+  artifacts: z.array(z.strictObject({ path: z.string(), sha256: bytesDigest, bytes: count })),
+  executor: z.strictObject({ role: executorRole, workspace: z.string(), generation: count }),
+  subject: z.strictObject({
+    head_sha: z.string(),
+    execution: z.string(),
+    generation: count,
+    tree_before: z.string().nullable(),
+    tree_after: z.string().nullable(),
+  }),
+  definitions: z.array(
+    z.strictObject({ path: z.string(), base_digest: bytesDigest.nullable(), head_digest: bytesDigest.nullable() }),
+  ),
+  tests: z.union([testCounts, z.literal('unknown')]).nullable(),
+  prepare: z.null(),
+  toolchain: z.strictObject({ digest: bytesDigest }).nullable(),
+  policy: policyRef,
+  sandbox: z
+    .strictObject({
+      containment: z.enum(CONTAINMENTS),
+      network: z.enum(['none', 'host']),
+      limits: z.record(z.string(), z.number()),
+    })
+    .nullable(),
+});
+
+export const verificationPointerRecord: z.ZodType<VerificationPointer> = z.strictObject({
+  schema: z.literal('portcullis/verification-pointer/v1'),
+  taskId: z.string(),
+  sequence: count,
+  requestDigest: recordDigest('request'),
+  status: z.enum(VERIFY_STATUSES),
+  satisfied: z.boolean(),
+});

@@ -1,0 +1,31 @@
+/**
+ * `npm run bench [-- NAME…]`: runs the benchmarks listed here, one after the other, and keeps each report under
+ * `bench/results/`. Exits 1 when a goal is missed, 2 when a name is not listed.
+ */
+import { digestBench } from './digest.ts';
+import { gateBench } from './gate.ts';
+import { reportLines, writeReport, type Bench } from './support/report.ts';
+import { progress } from './support/progress.ts';
+
+const BENCHES: readonly Bench[] = [digestBench, gateBench];
+
+async function main(names: readonly string[]): Promise<number> {
+  const unknown = names.filter((name) => !BENCHES.some((bench) => bench.name === name));
+  if (unknown.length > 0) {
+    process.stderr.write(`No benchmark is called ${unknown.join(', ')}. There are:\n`);
+    BENCHES.forEach(({ name, about }) => process.stderr.write(`  ${name.padEnd(12)} ${about}\n`));
+    return 2;
+  }
+  let missed = 0;
+  for (const bench of BENCHES.filter(({ name }) => names.length === 0 || names.includes(name))) {
+    progress(`${bench.name}: ${bench.about}`);
+    const report = await bench.run();
+    const path = await writeReport(bench.name, report);
+    process.stdout.write(`${bench.name}: ${bench.about}\n${reportLines(report).join('\n')}\n`);
+    progress(`${bench.name}: written to ${path}`);
+    missed += report.goals.filter((goal) => !goal.met).length;
+  }
+  return missed === 0 ? 0 : 1;
+}
+
+process.exitCode = await main(process.argv.slice(2));

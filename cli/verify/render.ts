@@ -1,0 +1,82 @@
+/** How a verification is shown: the object of `--json`, the text for people, and the exit code of spec/cli.md. */
+import type { VerifyTask } from '../../client/a2a.ts';
+import { ERROR_CATALOGUE, isErrorCode } from '../../schemas/errors.ts';
+import type { VerifyResult, VerifyStatus } from '../../schemas/verify/result.ts';
+import { table, type Output } from '../output.ts';
+
+/** Exit code of a task that ended: 0 satisfied, 3 not satisfied or refused, 5 nothing is known. */
+export function exitCodeOf({ state, metadata, result }: VerifyTask): number {
+  if (state === 'rejected') return refusalExit(metadata.refusal);
+  if (result === null) return ERROR_CATALOGUE.completed_unpersisted.exit;
+  if (result.satisfied) return 0;
+  return answered(result.status) ? 3 : 5;
+}
+
+/** Statuses that say something about the work; all others say that nothing is known. */
+function answered(status: VerifyStatus): boolean {
+  switch (status) {
+    case 'completed':
+    case 'timed_out':
+    case 'rejected':
+      return true;
+    case 'cancelled':
+    case 'executor_unavailable':
+    case 'executor_lost':
+    case 'prepare_failed':
+    case 'failed_to_start':
+      return false;
+  }
+}
+
+function refusalExit(refusal: string | undefined): number {
+  return refusal !== undefined && isErrorCode(refusal) ? ERROR_CATALOGUE[refusal].exit : 3;
+}
+
+/** The members of `VerifyResult` on stdout. */
+export function resultObject(task: VerifyTask): Readonly<Record<string, unknown>> {
+  const { result } = task;
+  if (result === null) {
+    const status = task.state === 'rejected' ? 'rejected' : (task.metadata.outcome ?? task.metadata.phase);
+    const reasons = [task.metadata.refusal ?? task.detail];
+    return { task_id: task.id, status, satisfied: false, persisted: false, exit_code: null, timed_out: false, reasons };
+  }
+  const { schema, ...members } = result;
+  return { ...members, persisted: true };
+}
+
+export function resultText(task: VerifyTask, output: Output): string {
+  const { result } = task;
+  if (task.state === 'rejected') {
+    return `${output.style('bad', 'refused')}  ${task.metadata.refusal ?? ''}: ${task.detail}`;
+  }
+  if (result === null) return `${output.style('warn', 'unpersisted')}  ${task.detail}`;
+  const verdict = result.satisfied ? output.style('good', 'satisfied') : output.style('bad', 'not satisfied');
+  const rows = [
+    ['command', result.argv_requested.join(' ')],
+    ['commit', result.subject.head_sha],
+    ['status', statusLine(result)],
+    ['tests', testsLine(result)],
+    ['attested by', `${result.attestation} (${result.executor.workspace})`],
+    ['sandbox', sandboxLine(result)],
+    ['policy', `${result.policy.id} revision ${result.policy.revision}, template ${result.policy.template}`],
+    ['task', result.task_id],
+  ];
+  const why = result.satisfied ? '' : `  ${result.reasons.join(', ')}`;
+  return `${verdict}${why}\n${table(rows)}`;
+}
+
+function statusLine({ status, exit_code: code, signal, duration_ms: ms }: VerifyResult): string {
+  const end = code === null ? (signal === null ? '' : `, ${signal}`) : `, exit code ${code}`;
+  return `${status}${end}, ${(ms / 1000).toFixed(1)} s`;
+}
+
+function testsLine({ tests }: VerifyResult): string {
+  if (tests === null) return 'none: this command runs no tests';
+  if (tests === 'unknown') return 'unknown: no count can be trusted';
+  const { executed, passed, failed, skipped, provenance } = tests;
+  return `${executed} executed, ${passed} passed, ${failed} failed, ${skipped} skipped (from ${provenance.replace('_', ' ')})`;
+}
+
+function sandboxLine({ sandbox }: VerifyResult): string {
+  return sandbox === null ? 'nothing ran' : `${sandbox.containment}, network ${sandbox.network}`;
+}

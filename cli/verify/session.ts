@@ -1,0 +1,142 @@
+/**
+ * One verification from a repository to its result: the commit is taken in, a fresh workspace with an executor starts, the
+ * request is made over A2A as a reviewing agent makes it, and the workspace is gone when this returns.
+ */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { readRepositoryHead, type RepositoryHead } from '../../activities/git/bundle.ts';
+import type { VerifyTask } from '../../client/a2a.ts';
+import type { GatewayClient } from '../../client/gateway-client.ts';
+import { launchWorkspace, type RunningWorkspace } from '../../local/workspace/launch.ts';
+import { asPortcullisError, portcullisError } from '../../schemas/errors.ts';
+import type { ExecutorRole } from '../../schemas/names.ts';
+import type { CliContext } from '../context.ts';
+import type { VerifyOptions } from './options.ts';
+import { localPairName, openLocalPair, type OpenedPair } from './pair.ts';
+import { followTask } from './follow.ts';
+import { withPairLock } from './pair-lock.ts';
+
+/** How long a fresh workspace may take until its executor is at the door. */
+const READY_DEADLINE_MS = 30_000;
+
+export interface Session {
+  readonly operator: GatewayClient;
+  readonly context: CliContext;
+  readonly options: VerifyOptions;
+}
+
+/** The task at its end. @throws `repository_invalid`, `workspace_start_failed`, `stream_cut`, `interrupted` */
+export async function verifyOnce(session: Session): Promise<VerifyTask> {
+  const { options, context } = session;
+  const { output } = context;
+  const role = options.executor ?? 'verifier';
+  if (role !== 'verifier') {
+    throw portcullisError('cwd_invalid', {
+      reason: 'a repository of yours has no producer; its checks run in a fresh verifier workspace',
+    });
+  }
+  const head = await readRepositoryHead(options.repo);
+  output.progress(`commit      ${head.headSha} of ${head.path}`);
+  const pair = options.pair ?? localPairName(head.path);
+  return await withPairLock(context, pair, () => verifyInPair(session, head, pair, role));
+}
+
+async function verifyInPair(
+  { operator, context, options }: Session,
+  head: RepositoryHead,
+  pair: string,
+  role: ExecutorRole,
+): Promise<VerifyTask> {
+  const { output, paths, signal } = context;
+  const opened = await openLocalPair(operator, head, pair, role);
+  const directory = await mkdtemp(join(paths.workspaces, 'verify-'));
+  let workspace: RunningWorkspace | null = null;
+  try {
+    workspace = await startWorkspace(context, opened, directory);
+    await untilPresent(operator, opened, workspace, signal);
+    const { name, generation } = opened.workspace;
+    output.progress(`workspace   ${name}, generation ${generation}: own network, own user, one socket to the gateway`);
+    const grant = await operator.exchangeClaim({
+      tenant: context.settings.text('tenant'),
+      code: opened.codes.reviewer,
+    });
+    return await ask(operator.as(grant.bearer), context, options, pair);
+  } finally {
+    await workspace?.stop();
+    await rm(directory, { recursive: true, force: true });
+    // Its credentials are of no use any more; a gateway that is away lets them expire.
+    await operator.closePair(pair).catch((thrown: unknown) => {
+      output.progress(
+        `The pair's credentials were not revoked (${asPortcullisError(thrown).code}); they expire by themselves.`,
+      );
+    });
+  }
+}
+
+async function ask(
+  reviewer: GatewayClient,
+  context: CliContext,
+  options: VerifyOptions,
+  pair: string,
+): Promise<VerifyTask> {
+  const task = await reviewer.sendVerify(
+    {
+      task_type: 'verify',
+      pair_id: pair,
+      verify: {
+        kind: 'command',
+        cwd: options.cwd,
+        argv: options.argv,
+        timeout_secs: options.timeoutSecs,
+        expect: { exit_code: options.expectExit, artifacts: options.artifacts },
+        // Seconds only grow, so it is another request than every one before.
+        ...(options.again ? { attempt: Math.floor(Date.now() / 1000) } : {}),
+      },
+    },
+    { signal: context.signal },
+  );
+  return await followTask(reviewer, context, task);
+}
+
+async function startWorkspace(context: CliContext, opened: OpenedPair, directory: string): Promise<RunningWorkspace> {
+  const claimCodeFile = join(directory, 'claim-code');
+  await writeFile(claimCodeFile, opened.codes.executor, { mode: 0o600, flag: 'wx' });
+  return await launchWorkspace({
+    name: opened.workspace.name,
+    tenant: context.settings.text('tenant'),
+    directory: join(directory, 'workspace'),
+    gatewaySocket: context.paths.gatewaySocket,
+    claimCodeFile,
+    toolchains: null,
+    logFile: join(context.paths.logs, 'workspaces.log'),
+    worktree: null,
+  });
+}
+
+/** Waits until the door sees the executor poll; before that a request would find nobody. */
+async function untilPresent(
+  operator: GatewayClient,
+  opened: OpenedPair,
+  workspace: RunningWorkspace,
+  signal: AbortSignal,
+): Promise<void> {
+  const deadline = performance.now() + READY_DEADLINE_MS;
+  const gone = workspace.exited.then((code) => {
+    throw portcullisError('workspace_start_failed', {
+      reason: `it ended with exit code ${code} before its executor was ready`,
+    });
+  });
+  gone.catch(() => {});
+  const { role } = opened.workspace;
+  const look = async () => {
+    for (;;) {
+      if (signal.aborted) throw portcullisError('interrupted');
+      if ((await operator.pair(opened.pair)).presence[role] === 'idle') return;
+      if (performance.now() > deadline) {
+        throw portcullisError('workspace_start_failed', { reason: 'its executor did not come to the door in 30 s' });
+      }
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  };
+  await Promise.race([look(), gone]);
+}

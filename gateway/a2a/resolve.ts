@@ -1,0 +1,86 @@
+/** Fills in what a request leaves open (head, execution, executor) from what control wrote of the pair, and rules on it. */
+import { evaluateCommand } from '../../policies/commands/evaluate.ts';
+import { portcullisError } from '../../schemas/errors.ts';
+import type { ExecutorRole } from '../../schemas/names.ts';
+import type { PairHead, PairRoles } from '../../schemas/pair.ts';
+import type { PinnedSubject, PolicyRef, ResolvedRequest } from '../../schemas/verify/request.ts';
+import type { WireRequest } from '../../schemas/verify/request.schema.ts';
+import type { GatewayContext } from '../context.ts';
+
+export interface Resolved {
+  readonly request: ResolvedRequest;
+  readonly workspace: { readonly name: string; readonly generation: number };
+  readonly policy: PolicyRef;
+}
+
+/**
+ * @throws `not_found` for a pair that is not open, `state_conflict` for a subject that is not the current one,
+ *   `executor_unavailable` without a workspace, `role` and the codes of the command policy when it is not permitted
+ */
+export async function resolveRequest(
+  ctx: GatewayContext,
+  tenant: string,
+  pair: string,
+  { verify }: WireRequest,
+): Promise<Resolved> {
+  const [roles, head] = await Promise.all([ctx.store.readRoles(tenant, pair), ctx.store.readHead(tenant, pair)]);
+  if (roles === null || head === null) throw portcullisError('not_found', { what: 'pair', id: pair });
+  const subject = subjectOf(head, verify.subject);
+  const executor = routed(roles, verify.executor);
+  const policy = ruled(ctx, verify);
+  const workspace = roles.workspaces[executor];
+  if (workspace === undefined) {
+    throw portcullisError('executor_unavailable', { reason: `the pair has no workspace of role ${executor}` });
+  }
+  const request: ResolvedRequest = {
+    schema: 'portcullis/verify-request/v1',
+    tenant,
+    pair,
+    kind: verify.kind,
+    cwd: verify.cwd,
+    argv: verify.argv,
+    timeoutSecs: verify.timeout_secs,
+    expect: { exitCode: verify.expect.exit_code, artifacts: verify.expect.artifacts },
+    executor,
+    subject,
+    attempt: verify.attempt,
+  };
+  return { request, workspace, policy };
+}
+
+/** Evidence about another commit or execution would be evidence about nothing (invariant 4). */
+function subjectOf(head: PairHead, named: WireRequest['verify']['subject']): PinnedSubject {
+  const { headSha, execution, generation } = head;
+  const same =
+    named === undefined ||
+    (named.head_sha === headSha && named.execution === execution && named.generation === generation);
+  if (!same) throw portcullisError('state_conflict', { what: 'The subject of the pair' });
+  return { headSha, execution, generation };
+}
+
+function routed({ roles, routing }: PairRoles, asked: ExecutorRole | undefined): ExecutorRole {
+  const executor = asked ?? routing.default;
+  if (!routing.permitted.includes(executor) || !roles.includes(executor)) {
+    throw portcullisError('role', { role: executor, reason: 'the routing of this pair does not send requests there' });
+  }
+  return executor;
+}
+
+function ruled(ctx: GatewayContext, verify: WireRequest['verify']): PolicyRef {
+  const { policy, digest } = ctx.commandPolicy;
+  const ruling = evaluateCommand(policy, {
+    argv: verify.argv,
+    cwd: verify.cwd,
+    timeoutSecs: verify.timeout_secs,
+    expectExitCode: verify.expect.exit_code,
+    artifacts: verify.expect.artifacts,
+  });
+  if (ruling.allowed) return { id: policy.id, revision: policy.revision, digest, template: ruling.template };
+  // Each code's sentence names its detail differently; the spare ones fill nothing.
+  throw portcullisError(ruling.reason, {
+    reason: ruling.detail,
+    tool: ruling.detail,
+    slot: 'an argument',
+    code: verify.expect.exit_code,
+  });
+}

@@ -1,0 +1,139 @@
+/**
+ * `git http-backend` as a CGI program: an environment made from nothing, its own process group, killed when the caller goes
+ * or its time is up. It serves the control plane's own bare repositories, which no producer can write.
+ */
+import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
+import { basename, dirname } from 'node:path';
+import { portcullisError } from '../../schemas/errors.ts';
+
+export interface CgiRequest {
+  /** Absolute path of the bare repository, and which of its calls: `/info/refs`. */
+  readonly repository: string;
+  readonly leaf: string;
+  readonly method: 'GET' | 'POST';
+  readonly query: string;
+  readonly contentType: string;
+  /** `version=2` and the like; empty for the old protocol. */
+  readonly protocol: string;
+  readonly body: Uint8Array;
+  readonly seconds: number;
+}
+
+export interface CgiAnswer {
+  readonly status: number;
+  readonly headers: readonly (readonly [string, string])[];
+  /** What came with the headers, then the rest; ends when git does. */
+  readonly head: Buffer;
+  readonly rest: NodeJS.ReadableStream;
+  /** True once git has ended with 0; false for any other end. */
+  readonly ended: Promise<boolean>;
+  kill(): void;
+}
+
+const MAX_HEAD_BYTES = 16 * 1024;
+
+/** Starts git and reads the head of its answer. @throws `internal` when it says nothing that is HTTP */
+export async function runGitBackend(request: CgiRequest): Promise<CgiAnswer> {
+  const child = spawn('git', ['http-backend'], {
+    detached: true,
+    stdio: ['pipe', 'pipe', 'pipe'],
+    env: environment(request),
+    cwd: '/',
+  });
+  const kill = () => killGroup(child);
+  const late = setTimeout(kill, request.seconds * 1000);
+  const ended = new Promise<boolean>((resolve) => {
+    child.once('error', () => resolve(false));
+    child.once('close', (code) => resolve(code === 0));
+  });
+  void ended.then(() => clearTimeout(late));
+  // git may end before it has read everything; how it ended is what counts.
+  child.stdin.on('error', () => {});
+  child.stdin.end(request.body);
+  child.stderr.resume();
+  try {
+    return { ...(await readHead(child)), rest: child.stdout, ended, kill };
+  } catch (thrown) {
+    kill();
+    throw thrown;
+  }
+}
+
+function environment(request: CgiRequest): NodeJS.ProcessEnv {
+  const config: readonly (readonly [string, string])[] = [
+    ['http.receivepack', 'false'],
+    ['http.uploadarchive', 'false'],
+    // An executor fetches the commit it was told, whether or not a ref still names it.
+    ['uploadpack.allowAnySHA1InWant', 'true'],
+    // The control worker that made it may run under another uid.
+    ['safe.directory', request.repository],
+    ['core.hooksPath', '/dev/null'],
+  ];
+  return {
+    PATH: process.env['PATH'],
+    HOME: '/nonexistent',
+    LANG: 'C.UTF-8',
+    GIT_PROJECT_ROOT: dirname(request.repository),
+    GIT_HTTP_EXPORT_ALL: '1',
+    GIT_CONFIG_NOSYSTEM: '1',
+    GIT_CONFIG_GLOBAL: '/dev/null',
+    GIT_CONFIG_COUNT: String(config.length),
+    ...Object.fromEntries(
+      config.flatMap(([key, value], n) => [
+        [`GIT_CONFIG_KEY_${n}`, key],
+        [`GIT_CONFIG_VALUE_${n}`, value],
+      ]),
+    ),
+    ...(request.protocol === '' ? {} : { GIT_PROTOCOL: request.protocol }),
+    PATH_INFO: `/${basename(request.repository)}${request.leaf}`,
+    REQUEST_METHOD: request.method,
+    QUERY_STRING: request.query,
+    CONTENT_TYPE: request.contentType,
+    CONTENT_LENGTH: String(request.body.length),
+    REMOTE_ADDR: '127.0.0.1',
+  };
+}
+
+/** The whole group: http-backend, upload-pack and pack-objects. */
+function killGroup(child: ChildProcessWithoutNullStreams): void {
+  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+  try {
+    process.kill(-child.pid, 'SIGKILL');
+  } catch (thrown) {
+    if (!(thrown instanceof Error && 'code' in thrown && thrown.code === 'ESRCH')) throw thrown;
+  }
+}
+
+async function readHead(
+  child: ChildProcessWithoutNullStreams,
+): Promise<Pick<CgiAnswer, 'status' | 'headers' | 'head'>> {
+  const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
+  let seen: Buffer = Buffer.alloc(0);
+  const onReadable = () => {
+    const part: unknown = child.stdout.read();
+    if (!Buffer.isBuffer(part)) return;
+    seen = Buffer.concat([seen, part]);
+    if (seen.includes('\r\n\r\n')) resolve(seen);
+    else if (seen.length > MAX_HEAD_BYTES) reject(portcullisError('internal'));
+  };
+  child.stdout.on('readable', onReadable);
+  child.stdout.once('end', () => reject(portcullisError('internal')));
+  child.once('error', (error) => reject(portcullisError('internal', {}, error)));
+  const whole = await promise;
+  child.stdout.off('readable', onReadable);
+  const end = whole.indexOf('\r\n\r\n');
+  const headers = whole
+    .subarray(0, end)
+    .toString('latin1')
+    .split('\r\n')
+    .map((line): readonly [string, string] => {
+      const colon = line.indexOf(':');
+      return [line.slice(0, colon).trim(), line.slice(colon + 1).trim()];
+    });
+  const status = headers.find(([name]) => name.toLowerCase() === 'status')?.[1] ?? '200';
+  return {
+    status: Number.parseInt(status, 10),
+    headers: headers.filter(([name]) => name.toLowerCase() !== 'status'),
+    head: whole.subarray(end + 4),
+  };
+}

@@ -1,0 +1,58 @@
+/** The bounds a gateway works within. Every one is finite: bad input is bounded in time and memory (invariant 19). */
+
+export interface GatewayLimits {
+  /** Largest JSON body, bytes. */
+  readonly jsonBytes: number;
+  /** Largest uploaded bundle of a repository, bytes. */
+  readonly bundleBytes: number;
+  /** Milliseconds in which a new connection must show what it speaks. */
+  readonly firstBytesMs: number;
+  /** Milliseconds in which a gRPC connection must have made a call with a genuine bearer. */
+  readonly firstCallMs: number;
+  /** Milliseconds in which a request's headers, and then the whole request, must have come. */
+  readonly headersMs: number;
+  readonly requestMs: number;
+  /** Open connections of one listener. */
+  readonly connections: number;
+  /** Polls one credential may have parked at once. The SDK keeps three or four. */
+  readonly parkedPolls: number;
+  /** Calls of one credential in a second, and how many it may save up. */
+  readonly callsPerSecond: number;
+  readonly callsBurst: number;
+  /** Bytes of one credential in a second, and the burst. */
+  readonly bytesPerSecond: number;
+  readonly bytesBurst: number;
+  /** Claim exchanges over one connection in a second, and the burst: a code cannot be guessed, but guessing must cost. */
+  readonly exchangesPerSecond: number;
+  readonly exchangesBurst: number;
+  /** Largest message through the door, bytes. */
+  readonly rpcBytes: number;
+  /** Git children at once, of one credential and in all; seconds one may live. */
+  readonly gitPerCredential: number;
+  readonly gitTotal: number;
+  readonly gitSeconds: number;
+  /** Largest request body of a fetch (the list of wants and haves), bytes. */
+  readonly gitRequestBytes: number;
+}
+
+export const DEFAULT_LIMITS: GatewayLimits = {
+  jsonBytes: 256 * 1024,
+  bundleBytes: 256 * 1024 * 1024,
+  firstBytesMs: 5_000,
+  firstCallMs: 10_000,
+  headersMs: 10_000,
+  requestMs: 60_000,
+  connections: 4096,
+  parkedPolls: 8,
+  callsPerSecond: 50,
+  callsBurst: 200,
+  bytesPerSecond: 4 * 1024 * 1024,
+  bytesBurst: 16 * 1024 * 1024,
+  exchangesPerSecond: 1,
+  exchangesBurst: 10,
+  rpcBytes: 4 * 1024 * 1024,
+  gitPerCredential: 4,
+  gitTotal: 16,
+  gitSeconds: 120,
+  gitRequestBytes: 4 * 1024 * 1024,
+};

@@ -1,0 +1,77 @@
+/**
+ * The secrets of an installation, one file (mode 0600) each, in `keys/`. Each part reads only its own:
+ *
+ * | file | holds | read by |
+ * |---|---|---|
+ * | `store-control`, `store-gate`, `store-gateway`, `store-reader` | password of that user of the store | that part; the gateway reads the last two |
+ * | `store-admin` | password of the store's administrator | `up`, `doctor` |
+ * | `gateway-key` | 32 random bytes, base64url: makes bearers | gateway |
+ * | `action.pem`, `action.pub.pem` | the key that signs actions and audit entries, and its public half | control; the gateway reads the public half |
+ * | `gate.pem` | the key that signs decisions | gate |
+ * | `operator` | the operator's bearer | commands |
+ */
+import { randomBytes } from 'node:crypto';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { loadOrCreateSigningKey } from '../activities/signing/keys.ts';
+import { ADMIN_USER, STORE_USERS, type StorePasswords, type StoreUser } from '../activities/store/users.ts';
+import { portcullisError } from '../schemas/errors.ts';
+
+export const KEY_FILES = {
+  gateway: 'gateway-key',
+  action: 'action.pem',
+  actionPublic: 'action.pub.pem',
+  gate: 'gate.pem',
+  operator: 'operator',
+  storePassword: (user: StoreUser | typeof ADMIN_USER) => `store-${user}`,
+} as const;
+
+/** Makes every key that is missing; those that are there stay. @throws `setting_invalid` for one that cannot be read */
+export async function ensureKeys(directory: string): Promise<void> {
+  const users: readonly (StoreUser | typeof ADMIN_USER)[] = [...STORE_USERS, ADMIN_USER];
+  for (const user of users) ensureSecret(join(directory, KEY_FILES.storePassword(user)));
+  ensureSecret(join(directory, KEY_FILES.gateway));
+  const action = await loadOrCreateSigningKey(join(directory, KEY_FILES.action));
+  writeFileSync(join(directory, KEY_FILES.actionPublic), action.publicPem, { mode: 0o600 });
+  await loadOrCreateSigningKey(join(directory, KEY_FILES.gate));
+}
+
+/** The passwords of all users; only for who sets the store up. */
+export function storePasswords(directory: string): StorePasswords {
+  const password = (user: StoreUser | typeof ADMIN_USER) => readSecret(join(directory, KEY_FILES.storePassword(user)));
+  return {
+    admin: password('admin'),
+    control: password('control'),
+    gate: password('gate'),
+    gateway: password('gateway'),
+    reader: password('reader'),
+  };
+}
+
+/** The secret in a file. @throws `setting_invalid` when it is missing, empty, or open to others */
+export function readSecret(file: string): string {
+  const refuse = (reason: string, cause?: unknown) =>
+    portcullisError('setting_invalid', { name: `key file ${file}`, reason }, cause);
+  let text: string;
+  try {
+    if ((statSync(file).mode & 0o077) !== 0) throw refuse('is readable by others; make it mode 0600');
+    text = readFileSync(file, 'utf8').trim();
+  } catch (error) {
+    throw error instanceof Error && error.name === 'PortcullisError' ? error : refuse('cannot be read', error);
+  }
+  if (text === '') throw refuse('is empty');
+  return text;
+}
+
+/** Writes a secret for the owner alone, replacing what was there. */
+export function writeSecret(file: string, secret: string): void {
+  writeFileSync(file, `${secret}\n`, { mode: 0o600 });
+}
+
+function ensureSecret(file: string): void {
+  if (statSync(file, { throwIfNoEntry: false }) !== undefined) {
+    readSecret(file);
+    return;
+  }
+  writeSecret(file, randomBytes(32).toString('base64url'));
+}

@@ -1,0 +1,25 @@
+/** The public state of a task that ended with a status (spec/delegated-verification.md section 5). */
+import type { VerifyStatus } from '../../schemas/verify/result.ts';
+import type { TaskState } from '../../schemas/verify/task.ts';
+
+/** A mirrored answer is `completed` even when tests failed; infrastructure outcomes are `failed`. */
+export function taskStateOf(status: VerifyStatus): TaskState {
+  switch (status) {
+    case 'completed':
+    case 'timed_out':
+      return 'completed';
+    case 'cancelled':
+      return 'canceled';
+    case 'executor_unavailable':
+    case 'executor_lost':
+    case 'prepare_failed':
+    case 'failed_to_start':
+    case 'rejected':
+      return 'failed';
+  }
+}
+
+/** Seconds for which the same request is answered with this result. Infrastructure outcomes are never reused. */
+export function reuseSeconds(status: VerifyStatus, windowSeconds: number): number {
+  return status === 'completed' || status === 'timed_out' ? windowSeconds : 0;
+}

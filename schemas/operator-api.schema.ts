@@ -1,0 +1,50 @@
+/** Bodies of the operator API as they come over the wire. */
+import { z } from 'zod';
+import { CREDENTIAL_USES } from './credential.ts';
+import { COMMIT_PATTERN, EXECUTOR_ROLES, NAME_PATTERN, ROLES } from './names.ts';
+
+const name = z.string().regex(NAME_PATTERN);
+const commit = z.string().regex(COMMIT_PATTERN);
+const generation = z.int().min(1).max(1_000_000_000);
+const workspace = z.strictObject({ name, generation });
+
+/** A year: longer than any execution, shorter than for ever. */
+const MAX_LIFETIME_SECS = 366 * 24 * 3600;
+
+const claim = z.strictObject({
+  role: z.enum(ROLES).exclude(['operator']),
+  // An operator's credential belongs to no pair and is never made by opening one.
+  use: z.enum(CREDENTIAL_USES).exclude(['operator']),
+  workspace: z.union([name, z.literal('')]),
+  workspaceGeneration: z.int().min(0).max(1_000_000_000),
+  codeDigestHex: z.string().regex(/^[0-9a-f]{64}$/),
+  lifetimeSecs: z.int().min(1).max(MAX_LIFETIME_SECS),
+});
+
+export const openPairRequestSchema = z.strictObject({
+  pair: name,
+  importId: name.nullable(),
+  headSha: commit,
+  baseSha: commit.nullable(),
+  execution: name,
+  generation,
+  roles: z.array(z.enum(ROLES)).min(1).max(ROLES.length),
+  routing: z.strictObject({
+    default: z.enum(EXECUTOR_ROLES),
+    permitted: z.array(z.enum(EXECUTOR_ROLES)).min(1).max(EXECUTOR_ROLES.length),
+  }),
+  workspaces: z.partialRecord(z.enum(EXECUTOR_ROLES), workspace),
+  baseBranch: z
+    .string()
+    .min(1)
+    .max(255)
+    .regex(/^[A-Za-z0-9][A-Za-z0-9._/-]*$/),
+  claims: z.array(claim).max(16),
+});
+
+export const killSwitchRequestSchema = z.strictObject({
+  on: z.boolean(),
+  reason: z.string().trim().min(1).max(500),
+  cancelRunning: z.boolean(),
+  scope: z.enum(['tenant', 'installation']).default('tenant'),
+});

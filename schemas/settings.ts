@@ -1,0 +1,277 @@
+/**
+ * The table of settings: what each is called as a key of the file, as a flag and in the environment, its default, and
+ * whether it is a secret. Precedence: flag, environment, file, default. `docs/reference/settings.md` is generated from it.
+ *
+ * @example resolveSettings({ flags: {}, environment: { TEMPORAL_ADDRESS: 'temporal:7233' }, file: {} }).get('temporal.address')
+ */
+import { portcullisError } from './errors.ts';
+
+export const SETTING_KINDS = ['text', 'port', 'url', 'name', 'level', 'count', 'ports'] as const;
+export type SettingKind = (typeof SETTING_KINDS)[number];
+
+interface SettingEntry {
+  readonly kind: SettingKind;
+  /** Name of the flag without dashes; `null` where a flag would put a secret into the process list, or make no sense. */
+  readonly flag: string | null;
+  readonly env: string;
+  /** `null`: nothing unless set; what that means is in `doc`. */
+  readonly default: string | null;
+  readonly secret: boolean;
+  readonly doc: string;
+}
+
+export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+export const SETTINGS = {
+  'state.dir': entry(
+    'text',
+    'state-dir',
+    'PORTCULLIS_STATE_DIR',
+    null,
+    'Directory of the local stack: state, logs, keys. In a clone its own `.portcullis`, otherwise `.portcullis` in the current directory.',
+  ),
+  'config.file': entry(
+    'text',
+    'config',
+    'PORTCULLIS_CONFIG',
+    null,
+    'File with settings as one flat JSON object. `config.json` in the state directory unless set.',
+  ),
+  'credential.file': entry(
+    'text',
+    'credential',
+    'PORTCULLIS_CREDENTIAL_FILE',
+    null,
+    "File (mode 0600) with the operator's bearer. `keys/operator` in the state directory unless set.",
+  ),
+  tenant: entry(
+    'name',
+    'tenant',
+    'PORTCULLIS_TENANT',
+    'local',
+    'The tenant that commands act for and that the workers serve.',
+  ),
+  'gateway.url': entry(
+    'url',
+    'gateway',
+    'PORTCULLIS_GATEWAY_URL',
+    null,
+    "Where commands find the gateway. The local stack's own unless set.",
+  ),
+  'temporal.address': entry(
+    'text',
+    'temporal-address',
+    'TEMPORAL_ADDRESS',
+    null,
+    '`host:port` of a Temporal server to use. Unset, the local stack starts one.',
+  ),
+  'temporal.namespace': entry('text', 'temporal-namespace', 'TEMPORAL_NAMESPACE', 'default', 'Temporal namespace.'),
+  'store.url': entry(
+    'url',
+    null,
+    'REDIS_URL',
+    null,
+    '`redis://…` of a store to use (as its administrator for `up`, which sets the users up). Unset, the local stack starts one.',
+    true,
+  ),
+  'coder.url': entry('url', 'coder-url', 'CODER_URL', null, 'Coder server that makes workspaces.'),
+  'coder.token': entry('text', null, 'CODER_SESSION_TOKEN', null, 'Session token for Coder.', true),
+  'keys.dir': entry(
+    'text',
+    'keys-dir',
+    'PORTCULLIS_KEYS_DIR',
+    null,
+    'Directory of key files that a server part reads (each reads only its own). `keys` in the state directory unless set.',
+  ),
+  'gateway.host': entry(
+    'text',
+    'host',
+    'PORTCULLIS_GATEWAY_HOST',
+    '127.0.0.1',
+    'Address that `serve gateway` listens on.',
+  ),
+  'gateway.port': entry(
+    'port',
+    'port',
+    'PORTCULLIS_GATEWAY_PORT',
+    '7300',
+    'Port that `serve gateway` listens on; the local stack takes another when it is taken.',
+  ),
+  'gateway.socket': entry(
+    'text',
+    'socket',
+    'PORTCULLIS_GATEWAY_SOCKET',
+    null,
+    'Unix socket that `serve gateway` listens on as well: the way out of local workspaces.',
+  ),
+  'health.host': entry(
+    'text',
+    'health-host',
+    'PORTCULLIS_HEALTH_HOST',
+    '127.0.0.1',
+    "Address of a worker's health and metrics.",
+  ),
+  'health.port': entry(
+    'port',
+    'health-port',
+    'PORTCULLIS_HEALTH_PORT',
+    '0',
+    "Port of a worker's health and metrics; 0 takes any.",
+  ),
+  'repositories.dir': entry(
+    'text',
+    null,
+    'PORTCULLIS_REPOSITORIES_DIR',
+    null,
+    "The control plane's own bare repositories. `repositories` in the state directory unless set.",
+  ),
+  'incoming.dir': entry(
+    'text',
+    null,
+    'PORTCULLIS_INCOMING_DIR',
+    null,
+    'Where the gateway leaves uploaded bundles for the control worker. `incoming` in the state directory unless set.',
+  ),
+  'local.ports': entry(
+    'ports',
+    null,
+    'PORTCULLIS_LOCAL_PORTS',
+    'usual',
+    'Where the local stack listens at its first start: `usual` tries well-known ports, `any` lets the kernel choose.',
+  ),
+  'store.maxmemory-mb': entry(
+    'count',
+    'store-maxmemory-mb',
+    'PORTCULLIS_STORE_MAXMEMORY_MB',
+    '512',
+    'maxmemory of the local store in MiB; admission stops at 80 % of it.',
+  ),
+  'policies.dir': entry(
+    'text',
+    null,
+    'PORTCULLIS_POLICIES_DIR',
+    null,
+    'Directory of command policies. The documents that come with the program unless set.',
+  ),
+  'verify.reuse-secs': entry(
+    'count',
+    null,
+    'PORTCULLIS_VERIFY_REUSE_SECS',
+    '600',
+    'Seconds for which the same request is answered with the result that is there.',
+  ),
+  'log.level': entry(
+    'level',
+    'log-level',
+    'PORTCULLIS_LOG_LEVEL',
+    'info',
+    'Least level that the parts log: fatal, error, warn, info, debug or trace.',
+  ),
+} as const satisfies Record<string, SettingEntry>;
+
+export type SettingKey = keyof typeof SETTINGS;
+export const SETTING_KEYS = Object.keys(SETTINGS) as readonly SettingKey[];
+
+export const SETTING_ORIGINS = ['flag', 'environment', 'file', 'default', 'unset'] as const;
+export type SettingOrigin = (typeof SETTING_ORIGINS)[number];
+
+export interface ResolvedSetting {
+  readonly value: string | null;
+  readonly origin: SettingOrigin;
+}
+
+/** Where values come from; each is keyed by what that source calls the setting. */
+export interface SettingSources {
+  /** By setting key: the command line has mapped its flags. */
+  readonly flags: Readonly<Partial<Record<SettingKey, string>>>;
+  /** By name of the variable. An empty one counts as unset, as shells cannot tell them apart well. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** By setting key, as parsed from the file. */
+  readonly file: Readonly<Record<string, unknown>>;
+  /** Defaults that depend on where the program runs: paths below the state directory. */
+  readonly derived?: Readonly<Partial<Record<SettingKey, string>>>;
+}
+
+export interface Settings {
+  /** The value, or `null` when it is unset. */
+  get(key: SettingKey): string | null;
+  /** The value of a setting that has a default. */
+  text(key: KeysWithDefault): string;
+  /** A port, a count. */
+  number(key: KeysWithDefault): number;
+  origin(key: SettingKey): SettingOrigin;
+}
+
+type KeysWithDefault = {
+  [K in SettingKey]: (typeof SETTINGS)[K]['default'] extends string ? K : never;
+}[SettingKey];
+
+/** Every setting with its origin, checked. @throws `setting_invalid` naming the first bad one. */
+export function resolveSettings(sources: SettingSources): Settings {
+  const unknown = Object.keys(sources.file).find((key) => !isSettingKey(key));
+  if (unknown !== undefined) throw portcullisError('setting_invalid', { name: unknown, reason: 'is not one we know' });
+  const resolved = new Map(SETTING_KEYS.map((key) => [key, resolve(key, sources)]));
+  const get = (key: SettingKey) => resolved.get(key)?.value ?? null;
+  const text = (key: KeysWithDefault) => get(key) ?? SETTINGS[key].default;
+  return {
+    get,
+    text,
+    number: (key) => Number(text(key)),
+    origin: (key) => resolved.get(key)?.origin ?? 'unset',
+  };
+}
+
+export function isSettingKey(text: string): text is SettingKey {
+  return Object.hasOwn(SETTINGS, text);
+}
+
+function resolve(key: SettingKey, { flags, environment, file, derived }: SettingSources): ResolvedSetting {
+  const { env } = SETTINGS[key];
+  const fallback = derived?.[key] ?? SETTINGS[key].default;
+  const flag = flags[key];
+  if (flag !== undefined) return { value: checked(key, flag), origin: 'flag' };
+  const variable = environment[env];
+  if (variable !== undefined && variable !== '') return { value: checked(key, variable), origin: 'environment' };
+  if (Object.hasOwn(file, key)) return { value: checked(key, textOf(key, file[key])), origin: 'file' };
+  return fallback === null ? { value: null, origin: 'unset' } : { value: fallback, origin: 'default' };
+}
+
+function textOf(key: SettingKey, value: unknown): string {
+  if (typeof value === 'string') return value;
+  if (typeof value === 'number') return String(value);
+  throw portcullisError('setting_invalid', { name: key, reason: 'must be a string or a number' });
+}
+
+const PATTERNS: Readonly<Record<SettingKind, { readonly pattern: RegExp; readonly reason: string }>> = {
+  text: { pattern: /^[^\0\r\n]+$/, reason: 'must be one line of text' },
+  port: { pattern: /^(?:0|[1-9][0-9]{0,4})$/, reason: 'must be a port, 0 to 65535' },
+  url: { pattern: /^[a-z][a-z0-9+.-]*:\/\/[^\s]+$/i, reason: 'must be a URL' },
+  name: {
+    pattern: /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/,
+    reason: 'must be a name of 1 to 64 letters, digits, dots, dashes',
+  },
+  level: { pattern: new RegExp(`^(?:${LOG_LEVELS.join('|')})$`), reason: `must be one of ${LOG_LEVELS.join(', ')}` },
+  ports: { pattern: /^(?:usual|any)$/, reason: 'must be usual or any' },
+  count: { pattern: /^[1-9][0-9]{0,8}$/, reason: 'must be a positive whole number' },
+};
+
+/** The reason never repeats the value: it may be a secret. */
+function checked(key: SettingKey, value: string): string {
+  const { kind } = SETTINGS[key];
+  const { pattern, reason } = PATTERNS[kind];
+  const holds = pattern.test(value) && (kind !== 'port' || Number(value) <= 65_535);
+  if (!holds) throw portcullisError('setting_invalid', { name: key, reason });
+  return value;
+}
+
+function entry<const D extends string | null>(
+  kind: SettingKind,
+  flag: string | null,
+  env: string,
+  fallback: D,
+  doc: string,
+  secret = false,
+): SettingEntry & { readonly default: D } {
+  return { kind, flag, env, default: fallback, secret, doc };
+}

@@ -1,0 +1,185 @@
+/**
+ * The whole system for end-to-end tests: the supervised local stack in a directory of its own, real repositories, real
+ * workspaces. Nothing is stood in for.
+ */
+import { execFile, execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { readRepositoryHead } from '../../activities/git/bundle.ts';
+import { localPairName, openLocalPair, type OpenedPair } from '../../cli/verify/pair.ts';
+import type { VerifyTask } from '../../client/a2a.ts';
+import { GatewayClient, type VerifyAsk } from '../../client/gateway-client.ts';
+import { hasEnded } from '../../client/watch.ts';
+import { readState, statePaths, type PartName, type StatePaths } from '../../local/state.ts';
+import { launchWorkspace, type RunningWorkspace } from '../../local/workspace/launch.ts';
+import { pollUntil } from '../support/poll.ts';
+
+const run = promisify(execFile);
+const CLI = join(import.meta.dirname, '..', '..', 'cli', 'main.ts');
+
+export interface Stack {
+  readonly root: string;
+  readonly paths: StatePaths;
+  readonly operator: GatewayClient;
+  /** Runs the command with this stack's state directory; never throws. */
+  cli(...args: readonly string[]): Promise<{ readonly code: number; readonly stdout: string; readonly stderr: string }>;
+  /** Process of a part as the state says now. */
+  pid(part: PartName): number;
+  /** Kills a part and waits until the supervisor has it ready again. */
+  killAndAwait(part: PartName): Promise<void>;
+  awaitReady(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export async function startStack(): Promise<Stack> {
+  const root = mkdtempSync(join(tmpdir(), 'portcullis-e2e-'));
+  const paths = statePaths(join(root, 'state'));
+  const cli: Stack['cli'] = async (...args) => {
+    const [command = '', ...rest] = args;
+    const call = [CLI, command, '--state-dir', paths.root, ...rest];
+    try {
+      const { stdout, stderr } = await run(process.execPath, call, { maxBuffer: 64 * 1024 * 1024 });
+      return { code: 0, stdout, stderr };
+    } catch (error) {
+      const code: unknown = Reflect.get(Object(error), 'code');
+      const said = (name: string) => String(Reflect.get(Object(error), name) ?? '');
+      return { code: typeof code === 'number' ? code : 1, stdout: said('stdout'), stderr: said('stderr') };
+    }
+  };
+  const up = await cli('up', '--detach', '--no-example');
+  if (up.code !== 0) throw new Error(`the stack did not start: ${up.stderr}`);
+  const state = () => {
+    const found = readState(paths);
+    if (found === null) throw new Error('the stack has no state');
+    return found;
+  };
+  const pid = (part: PartName) => state().parts[part].process?.pid ?? 0;
+  const ready = () => {
+    const now = state();
+    return Object.values(now.parts).every((part) => part.state === 'ready');
+  };
+  const awaitReady = async () => {
+    await pollUntil(ready, { what: 'every part to be ready', deadlineMs: 30_000 });
+  };
+  return {
+    root,
+    paths,
+    operator: new GatewayClient({
+      url: `http://127.0.0.1:${state().ports.gateway}`,
+      bearer: readFileSync(paths.operator, 'utf8').trim(),
+    }),
+    cli,
+    pid,
+    awaitReady,
+    async killAndAwait(part) {
+      const before = pid(part);
+      process.kill(before, 'SIGKILL');
+      await pollUntil(() => pid(part) !== before && ready(), { what: `${part} to be back`, deadlineMs: 30_000 });
+    },
+    async close() {
+      await cli('down');
+      rmSync(root, { recursive: true, force: true });
+    },
+  };
+}
+
+/** A git repository with these files and one commit. */
+export function makeRepository(stack: Stack, name: string, files: Readonly<Record<string, string>>): string {
+  const path = join(stack.root, 'repositories', name);
+  mkdirSync(path, { recursive: true });
+  const env = { PATH: process.env['PATH'], HOME: stack.root, GIT_CONFIG_NOSYSTEM: '1' };
+  const git = (...args: string[]) => execFileSync('git', args, { cwd: path, env });
+  git('init', '-q', '-b', 'main');
+  for (const [file, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(path, file)), { recursive: true });
+    writeFileSync(join(path, file), text);
+  }
+  git('add', '.');
+  git('-c', 'user.name=a', '-c', 'user.email=a@example.com', 'commit', '-qm', 'first');
+  return path;
+}
+
+export interface Seated {
+  readonly opened: OpenedPair;
+  readonly reviewer: GatewayClient;
+  readonly workspace: RunningWorkspace | null;
+  ask(change?: Partial<VerifyAsk['verify']>, messageId?: string): Promise<VerifyTask>;
+  /** The task once it has ended. */
+  ended(task: VerifyTask): Promise<VerifyTask>;
+  leave(): Promise<void>;
+}
+
+/** Opens the pair of a repository and, unless told not to, starts its verifier workspace. */
+export async function seat(stack: Stack, repository: string, launch = true): Promise<Seated> {
+  const head = await readRepositoryHead(repository);
+  const opened = await openLocalPair(stack.operator, head, localPairName(head.path), 'verifier');
+  const { reviewer: code } = opened.codes;
+  const reviewer = stack.operator.as((await stack.operator.exchangeClaim({ tenant: 'local', code })).bearer);
+  const workspace = launch ? await startWorkspace(stack, opened) : null;
+  return {
+    opened,
+    reviewer,
+    workspace,
+    ask: (change = {}, messageId) =>
+      reviewer.sendVerify(askFor(opened.pair, change), messageId === undefined ? {} : { messageId }),
+    ended: (task) =>
+      pollUntil(
+        async () => {
+          const now = await reviewer.getTask(task.id);
+          return hasEnded(now) && now;
+        },
+        { what: `task ${task.id} to end`, deadlineMs: 45_000, everyMs: 100 },
+      ),
+    async leave() {
+      await workspace?.stop();
+      await stack.operator.closePair(opened.pair);
+    },
+  };
+}
+
+export function askFor(pair: string, change: Partial<VerifyAsk['verify']> = {}): VerifyAsk {
+  return {
+    task_type: 'verify',
+    pair_id: pair,
+    verify: {
+      kind: 'command',
+      cwd: 'repo',
+      argv: ['node', '--test'],
+      timeout_secs: 60,
+      expect: { exit_code: 0 },
+      ...change,
+    },
+  };
+}
+
+async function startWorkspace(stack: Stack, opened: OpenedPair): Promise<RunningWorkspace> {
+  const directory = mkdtempSync(join(stack.paths.workspaces, 'test-'));
+  const claimCodeFile = join(directory, 'claim-code');
+  writeFileSync(claimCodeFile, opened.codes.executor, { mode: 0o600 });
+  const workspace = await launchWorkspace({
+    name: opened.workspace.name,
+    tenant: 'local',
+    directory: join(directory, 'workspace'),
+    gatewaySocket: stack.paths.gatewaySocket,
+    claimCodeFile,
+    toolchains: null,
+    logFile: join(stack.paths.logs, 'workspaces.log'),
+    worktree: null,
+  });
+  await pollUntil(async () => (await stack.operator.pair(opened.pair)).presence.verifier === 'idle', {
+    what: `the executor of ${opened.pair} to be at the door; its log: ${join(stack.paths.logs, 'workspaces.log')}`,
+    deadlineMs: 30_000,
+  });
+  return workspace;
+}
+
+/** Pids of all processes of this machine whose command line holds the marker. */
+export function processesWith(marker: string): readonly number[] {
+  const listed = execFileSync('ps', ['-eo', 'pid=,args='], { encoding: 'utf8' });
+  return listed
+    .split('\n')
+    .filter((line) => line.includes(marker) && !line.includes('ps -eo'))
+    .map((line) => Number(line.trim().split(/\s+/)[0]));
+}

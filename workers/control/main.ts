@@ -1,0 +1,88 @@
+/**
+ * The control worker: every workflow, and the activities of the trusted plane (git, store, signing). One Temporal worker for
+ * each tenant's queue, all in this process.
+ */
+import { mkdir } from 'node:fs/promises';
+import { Client, Connection } from '@temporalio/client';
+import { NativeConnection, Worker, type WorkflowBundleOption } from '@temporalio/worker';
+import { loadCommandPolicy } from '../../activities/policy/load.ts';
+import { loadOrCreateSigningKey } from '../../activities/signing/keys.ts';
+import { connectStore } from '../../activities/store/connect.ts';
+import { controlStore } from '../../activities/store/control.ts';
+import { controlQueue } from '../../schemas/queues.ts';
+import { activityFailures } from '../activity-failures.ts';
+import { runWorkers, type RunningWorkers } from '../run-workers.ts';
+import { controlActivities } from './activities.ts';
+import { bundleWorkflows } from './workflow-bundle.ts';
+
+export interface ControlWorkerSettings {
+  readonly tenants: readonly string[];
+  /** Host and port of Temporal's frontend. */
+  readonly temporalAddress: string;
+  readonly namespace: string;
+  readonly store: { readonly url: string; readonly password: string };
+  /** PEM file of the key that signs actions and audit entries; made when missing. */
+  readonly actionKeyFile: string;
+  readonly repositoriesDir: string;
+  readonly incomingDir: string;
+  readonly commandPolicyDir: string;
+  readonly reuseWindowSecs: number;
+  /** 0 makes each workflow task a replay: finds nondeterminism that golden histories miss. */
+  readonly maxCachedWorkflows?: number;
+  /** A bundle made before; otherwise the workflows are bundled here. */
+  readonly workflowBundle?: WorkflowBundleOption;
+}
+
+export interface RunningControlWorker extends RunningWorkers {
+  /** True while store and workers serve. */
+  isReady(): boolean;
+}
+
+/** @throws `store_unavailable`, `store_unsafe`, `setting_invalid` */
+export async function startControlWorker(settings: ControlWorkerSettings): Promise<RunningControlWorker> {
+  const { temporalAddress: address, namespace } = settings;
+  await mkdir(settings.repositoriesDir, { recursive: true, mode: 0o700 });
+  // Bundling takes as long as the connections do: side by side.
+  const [workflowBundle, native, connection, store, commandPolicy, actionKey] = await Promise.all([
+    settings.workflowBundle ?? bundleWorkflows(),
+    NativeConnection.connect({ address }),
+    Connection.connect({ address }),
+    connectStore({ url: settings.store.url, user: 'control', password: settings.store.password }),
+    loadCommandPolicy(settings.commandPolicyDir),
+    loadOrCreateSigningKey(settings.actionKeyFile),
+  ]);
+  const activities = controlActivities({
+    store: controlStore(store),
+    repositoriesDir: settings.repositoriesDir,
+    incomingDir: settings.incomingDir,
+    commandPolicy,
+    actionKey,
+    reuseWindowSecs: settings.reuseWindowSecs,
+    temporal: new Client({ connection, namespace }),
+  });
+  const workers = await Promise.all(
+    settings.tenants.map((tenant) =>
+      Worker.create({
+        connection: native,
+        namespace,
+        taskQueue: controlQueue(tenant),
+        workflowBundle,
+        activities: { ...activities },
+        interceptors: { activity: [activityFailures] },
+        // A verify owns nothing, so failing beats retrying its code for ever.
+        workflowFailureErrorTypes: { '*': [], verify: ['Error'] },
+        shutdownGraceTime: '5s',
+        ...(settings.maxCachedWorkflows === undefined ? {} : { maxCachedWorkflows: settings.maxCachedWorkflows }),
+      }),
+    ),
+  );
+  const running = runWorkers(workers);
+  return {
+    ended: running.ended,
+    isReady: () => store.isBelieved() && workers.every((worker) => worker.getState() === 'RUNNING'),
+    async close() {
+      await running.close();
+      await Promise.all([native.close(), connection.close(), store.close()]);
+    },
+  };
+}
