@@ -4,9 +4,10 @@ import { EVALUATOR_VERSION } from '../policies/gates/input.ts';
 import { REASONS } from '../policies/gates/reasons.ts';
 import { GATE_CASES } from '../schemas/gate/vocabulary.ts';
 import { shippedPolicy } from '../test/support/gate-fixtures.ts';
-import { time, type Comparison, type Timing } from './support/compare.ts';
+import type { Comparison, Timing } from './support/compare.ts';
 import { CRITERIA, SCENARIOS, gateInputOf, type Scenario } from './support/gate-inputs.ts';
 import { startOpa, type Opa, type OpaAnswer } from './support/opa.ts';
+import { timesOf } from './support/processor.ts';
 import { progress } from './support/progress.ts';
 import { milliseconds, type Bench, type BenchReport } from './support/report.ts';
 import { growthExponent, summarise } from './support/statistics.ts';
@@ -14,8 +15,11 @@ import { growthExponent, summarise } from './support/statistics.ts';
 const ITEMS = 500;
 const GROWTH = [250, 500, 1000, 2000, 4000];
 const GOAL_P99_MS = 2;
-/** Above this the growth is called worse than linear: the middle between linear and n·√n. */
+/** Above this the growth is called worse than linear: halfway from linear to n·√n. */
 const LINEAR_UP_TO = 1.25;
+/** Batches of each side that count, and the calls in one. OPA's are fewer as each takes some hundred times longer. */
+const BATCHES = 6;
+const CALLS = { ours: 200, opa: 5 } as const;
 
 export const gateBench: Bench = {
   name: 'gate',
@@ -31,48 +35,53 @@ async function run(): Promise<BenchReport> {
     evaluatorVersion: EVALUATOR_VERSION,
   });
   try {
-    const comparisons: Comparison[] = [];
-    for (const scenario of SCENARIOS) comparisons.push(await besideOpa(opa, scenario));
-    const growth = await growthOf();
+    const scenarios: ScenarioTimes[] = [];
+    for (const scenario of SCENARIOS) scenarios.push(await besideOpa(opa, scenario));
     const { version } = await opa.evaluate('pass', 1);
-    return { ...growth, comparisons, goals: goals(comparisons, growth.exponent), facts: facts(growth, version) };
+    const growth = GROWTH.map(growthAt);
+    const exponent = growthExponent(growth.map(({ items, cpu }) => ({ x: items, y: cpu.ms.median })));
+    return {
+      comparisons: scenarios.flatMap(({ wall, cpu }) => [wall, cpu]),
+      timings: growth.map(({ cpu }) => cpu),
+      goals: goals(scenarios, exponent),
+      facts: {
+        'OPA version': version,
+        'same decision and reasons from both': true,
+        'growth exponent': Number(exponent.toFixed(3)),
+        'microseconds an item, by size': growth
+          .map(({ items, cpu }) => `${items}: ${((cpu.ms.median * 1000) / items).toFixed(2)}`)
+          .join(', '),
+      },
+    };
   } finally {
     await opa.close();
   }
 }
 
-/** Batches of ours and of OPA's in turn; the first batch of each warms up and is not counted. */
-async function besideOpa(opa: Opa, scenario: Scenario): Promise<Comparison> {
-  const input = gateInputOf(scenario, ITEMS);
-  await opa.give(scenario, input);
-  const ours: number[] = [];
-  const theirs: number[] = [];
-  const ratios: number[] = [];
-  for (let batch = 0; batch <= 10; batch += 1) {
-    const answer = await opa.evaluate(scenario, 10);
-    agree(scenario, evaluateGate(input), answer);
-    const mine = timesOf(() => evaluateGate(input), 200);
-    if (batch === 0) continue;
-    ours.push(...mine);
-    theirs.push(...answer.milliseconds);
-    ratios.push(summarise(mine).median / summarise(answer.milliseconds).median);
-  }
-  progress(`${scenario}: both decide ${evaluateGate(input).decision} for the same reasons`);
-  return {
-    name: `${scenario}: ${CRITERIA} criteria, ${ITEMS} items`,
-    ours: { name: 'portcullis', ms: summarise(ours) },
-    peer: { name: 'OPA', ms: summarise(theirs) },
-    ratio: summarise(ratios),
-  };
+interface ScenarioTimes {
+  readonly wall: Comparison;
+  readonly cpu: Comparison;
 }
 
-/** Milliseconds of each call. */
-function timesOf(call: () => Evaluation, times: number): readonly number[] {
-  return Array.from({ length: times }, () => {
-    const start = performance.now();
-    call();
-    return performance.now() - start;
+/** Batches of ours and of OPA's in turn; the first of each warms up and is not counted. */
+async function besideOpa(opa: Opa, scenario: Scenario): Promise<ScenarioTimes> {
+  const input = gateInputOf(scenario, ITEMS);
+  await opa.give(scenario, input);
+  const batches: { ours: ReturnType<typeof timesOf>; opa: OpaAnswer }[] = [];
+  for (let batch = 0; batch <= BATCHES; batch += 1) {
+    const answer = await opa.evaluate(scenario, CALLS.opa);
+    agree(scenario, evaluateGate(input), answer);
+    const ours = timesOf(() => evaluateGate(input), CALLS.ours);
+    if (batch > 0) batches.push({ ours, opa: answer });
+    progress(`${scenario}: batch ${batch} of ${BATCHES}`);
+  }
+  const comparison = (clock: 'wall' | 'cpu', name: string): Comparison => ({
+    name: `${scenario}, ${name}`,
+    ours: { name: 'portcullis', ms: summarise(batches.flatMap(({ ours }) => ours[clock])) },
+    peer: { name: 'OPA', ms: summarise(batches.flatMap((batch) => batch.opa[clock])) },
+    ratio: summarise(batches.map((batch) => summarise(batch.ours[clock]).median / summarise(batch.opa[clock]).median)),
   });
+  return { wall: comparison('wall', 'wall clock'), cpu: comparison('cpu', 'processor time') };
 }
 
 /** @throws when the two say anything different: then the times compare nothing. */
@@ -82,30 +91,26 @@ function agree(scenario: Scenario, { decision, reasons }: Evaluation, { evaluati
   const ours = [decision, ...reasons.map(line).sort()].join('\n');
   const theirs = [evaluation.decision, ...evaluation.reasons.map(line).sort()].join('\n');
   if (ours !== theirs) throw new Error(`${scenario}: ours says\n${ours}\nand OPA says\n${theirs}`);
+  const expected = scenario === 'overridden' ? 'pass' : scenario;
+  if (decision !== expected) throw new Error(`${scenario}: both decide ${decision} instead of ${expected}:\n${ours}`);
 }
 
-interface Growth {
-  readonly timings: readonly Timing[];
-  readonly exponent: number;
+function growthAt(items: number): { readonly items: number; readonly cpu: Timing } {
+  const input = gateInputOf('pass', items);
+  timesOf(() => evaluateGate(input), 50);
+  const { cpu } = timesOf(() => evaluateGate(input), 300);
+  progress(`growth: ${items} items`);
+  return { items, cpu: { name: `pass at ${items} items, processor time`, ms: summarise(cpu) } };
 }
 
-async function growthOf(): Promise<Growth> {
-  const timings: Timing[] = [];
-  for (const items of GROWTH) {
-    const input = gateInputOf('pass', items);
-    timings.push(await time({ name: `${items} items`, run: () => evaluateGate(input) }, { rounds: 300, warmUp: 100 }));
-  }
-  const points = timings.map(({ ms }, index) => ({ x: GROWTH[index] ?? Number.NaN, y: ms.median }));
-  return { timings, exponent: growthExponent(points) };
-}
-
-function goals(comparisons: readonly Comparison[], exponent: number): BenchReport['goals'] {
-  const slowest = Math.max(...comparisons.map(({ ours }) => ours.ms.p99));
+function goals(scenarios: readonly ScenarioTimes[], exponent: number): BenchReport['goals'] {
+  const worst = (clock: 'wall' | 'cpu') => Math.max(...scenarios.map((times) => times[clock].ours.ms.p99));
+  const [cpu, wall] = [worst('cpu'), worst('wall')];
   return [
     {
-      goal: `p99 under ${GOAL_P99_MS} ms at ${CRITERIA} criteria and ${ITEMS} items, in every scenario`,
-      measured: `${milliseconds(slowest)} ms`,
-      met: slowest < GOAL_P99_MS,
+      goal: `p99 under ${GOAL_P99_MS} ms of processor time at ${CRITERIA} criteria and ${ITEMS} items, whatever the decision`,
+      measured: `${milliseconds(cpu)} ms; ${milliseconds(wall)} ms by the wall clock`,
+      met: cpu < GOAL_P99_MS,
     },
     {
       goal: `linear up to ${Math.max(...GROWTH)} items (exponent at most ${LINEAR_UP_TO})`,
@@ -113,14 +118,4 @@ function goals(comparisons: readonly Comparison[], exponent: number): BenchRepor
       met: exponent <= LINEAR_UP_TO,
     },
   ];
-}
-
-function facts({ timings, exponent }: Growth, opaVersion: string): BenchReport['facts'] {
-  const perItem = timings.map(({ ms }, index) => (ms.median * 1000) / (GROWTH[index] ?? Number.NaN));
-  return {
-    'OPA version': opaVersion,
-    'same decision and reasons from both': true,
-    'growth exponent': exponent,
-    'µs an item, by size': perItem.map((us) => us.toFixed(2)).join(' '),
-  };
 }

@@ -1,6 +1,7 @@
 /** The gateway's error answers, of the A2A front and of its other parts, as errors of the catalogue. */
 import { z } from 'zod';
 import { isErrorCode, portcullisError, type ErrorDetails, type PortcullisError } from '../schemas/errors.ts';
+import { A2A_ERROR_CODE_FIELD } from '../schemas/verify/a2a.ts';
 
 const details = z.record(z.string(), z.union([z.string(), z.number(), z.boolean()]));
 
@@ -22,7 +23,8 @@ export function errorOf(status: number, body: string): PortcullisError {
   if (simple.success) return named(simple.data.error.code, simple.data.error.details ?? {}) ?? unknown(status);
   const wrapped = a2a.safeParse(value);
   const metadata = wrapped.success ? wrapped.data.error.details[0]?.metadata : undefined;
-  if (metadata?.['code'] !== undefined) return named(metadata['code'], metadata) ?? unknown(status);
+  const code = metadata?.[A2A_ERROR_CODE_FIELD];
+  if (code !== undefined) return named(code, metadata ?? {}) ?? unknown(status);
   return unknown(status);
 }
 

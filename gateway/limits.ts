@@ -14,7 +14,7 @@ export interface GatewayLimits {
   readonly requestMs: number;
   /** Open connections of one listener. */
   readonly connections: number;
-  /** Polls one credential may have parked at once. The SDK keeps three or four. */
+  /** Polls one credential may have parked at once. The SDK keeps one for each free slot, ten at most. */
   readonly parkedPolls: number;
   /** Calls of one credential in a second, and how many it may save up. */
   readonly callsPerSecond: number;
@@ -43,9 +43,9 @@ export const DEFAULT_LIMITS: GatewayLimits = {
   headersMs: 10_000,
   requestMs: 60_000,
   connections: 4096,
-  parkedPolls: 8,
-  callsPerSecond: 50,
-  callsBurst: 200,
+  parkedPolls: 16,
+  callsPerSecond: 500,
+  callsBurst: 1_000,
   bytesPerSecond: 4 * 1024 * 1024,
   bytesBurst: 16 * 1024 * 1024,
   exchangesPerSecond: 1,

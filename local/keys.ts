@@ -11,7 +11,7 @@
  * | `operator` | the operator's bearer | commands |
  */
 import { randomBytes } from 'node:crypto';
-import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { loadOrCreateSigningKey } from '../activities/signing/keys.ts';
 import { ADMIN_USER, STORE_USERS, type StorePasswords, type StoreUser } from '../activities/store/users.ts';
@@ -25,6 +25,27 @@ export const KEY_FILES = {
   operator: 'operator',
   storePassword: (user: StoreUser | typeof ADMIN_USER) => `store-${user}`,
 } as const;
+
+/** The parts that read key files, and which ones each reads. */
+export const KEY_READERS = {
+  control: [KEY_FILES.storePassword('control'), KEY_FILES.action],
+  gate: [KEY_FILES.storePassword('gate'), KEY_FILES.gate],
+  gateway: [
+    KEY_FILES.storePassword('gateway'),
+    KEY_FILES.storePassword('reader'),
+    KEY_FILES.gateway,
+    KEY_FILES.actionPublic,
+  ],
+  operator: [KEY_FILES.storePassword('control')],
+} as const;
+
+/** Copies each part's keys into `target/<part>/`, so that a container is given its own and no other's. */
+export function splitKeys(directory: string, target: string): void {
+  for (const [part, files] of Object.entries(KEY_READERS)) {
+    mkdirSync(join(target, part), { recursive: true, mode: 0o700 });
+    for (const file of files) writeSecret(join(target, part, file), readFileSync(join(directory, file), 'utf8').trim());
+  }
+}
 
 /** Makes every key that is missing; those that are there stay. @throws `setting_invalid` for one that cannot be read */
 export async function ensureKeys(directory: string): Promise<void> {

@@ -25,9 +25,13 @@ export interface LocalStoreOptions {
 export function localStoreArguments(options: LocalStoreOptions): readonly string[] {
   const { tenants, passwords, port, directory, maxMemoryBytes } = options;
   const file = join(options.keysDirectory, 'store.acl');
-  // Passwords are in it as digests only.
-  writeFileSync(file, aclFile({ tenants, passwords }), { mode: 0o600 });
+  writeAclFile(file, tenants, passwords, 0o600);
   return serverArguments({ port, directory, aclFile: file, maxMemoryBytes });
+}
+
+/** Passwords are in it as digests only. */
+export function writeAclFile(file: string, tenants: readonly string[], passwords: StorePasswords, mode: number): void {
+  writeFileSync(file, aclFile({ tenants, passwords }), { mode });
 }
 
 export function localStoreUrl(port: number): string {

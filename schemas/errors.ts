@@ -230,7 +230,7 @@ export const ERROR_CATALOGUE = {
   store_unsafe: {
     ...local,
     message: 'The store is not set up to keep what it acknowledges: {reason}.',
-    mend: 'Needed: appendonly yes, appendfsync always, maxmemory-policy noeviction, no cluster mode.',
+    mend: 'Needed: appendonly yes, appendfsync always, maxmemory-policy noeviction, no cluster mode, and a user default that may write (off is fine).',
   },
   temporal_unavailable: {
     ...away,

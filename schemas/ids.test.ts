@@ -6,7 +6,9 @@ import { executorQueue, parseExecutorQueue } from './queues.ts';
 import {
   openPairWorkflowId,
   parseOpenPairWorkflowId,
+  parseReconcileWorkflowId,
   parseVerifyWorkflowId,
+  reconcileWorkflowId,
   verifyWorkflowId,
 } from './workflow-ids.ts';
 
@@ -20,6 +22,7 @@ test('a workflow id parses back to what it was built from', () => {
       const run = { tenant, pair, digest: d, n: count };
       expect(parseVerifyWorkflowId(verifyWorkflowId(run))).toEqual(run);
       expect(parseOpenPairWorkflowId(openPairWorkflowId({ tenant, pair }))).toEqual({ tenant, pair });
+      expect(parseReconcileWorkflowId(reconcileWorkflowId(tenant))).toBe(tenant);
     }),
   );
 });

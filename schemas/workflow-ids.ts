@@ -64,6 +64,17 @@ export function parseKillSwitchWorkflowId(id: string): { readonly tenant: string
   return { tenant, serial };
 }
 
+/** The reconciler of a tenant: also the id of its Schedule. */
+export function reconcileWorkflowId(tenant: string): string {
+  return ['reconcile', checkedName('tenant', tenant)].join('/');
+}
+
+/** @throws `schema_invalid` */
+export function parseReconcileWorkflowId(id: string): string {
+  const [tenant] = partsOf(id, 'reconcile', 1);
+  return tenant;
+}
+
 function partsOf<const N extends number>(id: string, type: string, count: N): Tuple<N> {
   const [head, ...rest] = id.split('/');
   if (head !== type || rest.length !== count || rest.some((part) => part === '')) {
@@ -73,7 +84,13 @@ function partsOf<const N extends number>(id: string, type: string, count: N): Tu
   return rest as unknown as Tuple<N>;
 }
 
-type Tuple<N extends number> = N extends 2 ? [string, string] : N extends 4 ? [string, string, string, string] : never;
+type Tuple<N extends number> = N extends 1
+  ? [string]
+  : N extends 2
+    ? [string, string]
+    : N extends 4
+      ? [string, string, string, string]
+      : never;
 
 function counted(n: number): string {
   if (!Number.isSafeInteger(n) || n < 1) {

@@ -3,3 +3,4 @@ export { verify } from './verify/workflow.ts';
 export { openPair } from './pair/open-pair.ts';
 export { closePair } from './pair/close-pair.ts';
 export { setKillSwitch } from './pair/kill-switch.ts';
+export { reconcile } from './reconcile/workflow.ts';

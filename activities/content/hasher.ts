@@ -20,7 +20,9 @@ export function createStreamHasher(): StreamHasher {
 }
 
 /** SHA-256 of what is left of a stream, and how many bytes that were. */
-export async function hashStream(stream: Readable): Promise<{ readonly sha256: ContentDigest; readonly bytes: number }> {
+export async function hashStream(
+  stream: Readable,
+): Promise<{ readonly sha256: ContentDigest; readonly bytes: number }> {
   const hasher = createStreamHasher();
   let bytes = 0;
   for await (const chunk of stream as AsyncIterable<Uint8Array>) {

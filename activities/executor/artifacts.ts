@@ -1,7 +1,7 @@
 /** Hashes the artifacts that a request expects, after the run. */
 import type { ArtifactStatement } from '../../schemas/verify/report.ts';
 import { hashStream } from '../content/hasher.ts';
-import { openInside } from './safe-files.ts';
+import { safeFiles } from './safe-files.ts';
 
 export interface ArtifactFindings {
   readonly found: readonly ArtifactStatement[];
@@ -12,8 +12,9 @@ export interface ArtifactFindings {
 export async function hashArtifacts(root: string, paths: readonly string[]): Promise<ArtifactFindings> {
   const found: ArtifactStatement[] = [];
   const missing: string[] = [];
+  const files = safeFiles(root);
   for (const path of paths) {
-    const file = await openInside(root, path);
+    const file = await files.open(path);
     if (file === null) missing.push(path);
     else found.push({ path, ...(await hashStream(file.createReadStream())) });
   }

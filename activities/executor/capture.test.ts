@@ -83,15 +83,22 @@ describe('what is kept of a stream', () => {
 describe('lines of a stream', () => {
   it('are the same however the bytes are cut', () => {
     fc.assert(
-      fc.property(fc.array(fc.string({ unit: 'grapheme', maxLength: 20 })), fc.integer({ min: 1, max: 7 }), (parts, step) => {
-        const texts = parts.map((part) => part.replace(/[\r\n]/g, ''));
-        const bytes = Buffer.from(texts.map((text) => `${text}\n`).join(''));
-        const lines: string[] = [];
-        const reader = createLineReader((line) => lines.push(line), () => {});
-        for (let at = 0; at < bytes.length; at += step) reader.write(bytes.subarray(at, at + step));
-        reader.end();
-        expect(lines).toEqual(bytes.toString().split('\n').slice(0, -1));
-      }),
+      fc.property(
+        fc.array(fc.string({ unit: 'grapheme', maxLength: 20 })),
+        fc.integer({ min: 1, max: 7 }),
+        (parts, step) => {
+          const texts = parts.map((part) => part.replace(/[\r\n]/g, ''));
+          const bytes = Buffer.from(texts.map((text) => `${text}\n`).join(''));
+          const lines: string[] = [];
+          const reader = createLineReader(
+            (line) => lines.push(line),
+            () => {},
+          );
+          for (let at = 0; at < bytes.length; at += step) reader.write(bytes.subarray(at, at + step));
+          reader.end();
+          expect(lines).toEqual(bytes.toString().split('\n').slice(0, -1));
+        },
+      ),
     );
   });
 

@@ -71,7 +71,11 @@ export function createCapture({ keepBytes, flushMs, onChunk }: CaptureSettings):
     pendingBytes += part.length;
     headLeft -= part.length;
     if (pendingBytes >= MAX_CHUNK_BYTES || headLeft === 0) flush();
-    else timer ??= setTimeout(flush, chunks === 0 ? FIRST_FLUSH_MS : chunks < MANY_CHUNKS ? flushMs : flushMs * SLOW_FACTOR);
+    else
+      timer ??= setTimeout(
+        flush,
+        chunks === 0 ? FIRST_FLUSH_MS : chunks < MANY_CHUNKS ? flushMs : flushMs * SLOW_FACTOR,
+      );
   }
 
   return {

@@ -123,7 +123,9 @@ async function fetchCommit(
 
 /** The gateway or the store behind it is away. A refusal or a broken object stays what it is. */
 function isPassing(message: string): boolean {
-  return /Failed to connect|Connection (?:reset|refused)|Empty reply|returned error: 5\d\d|RPC failed|early EOF|hung up/.test(message);
+  return /Failed to connect|Connection (?:reset|refused)|Empty reply|returned error: 5\d\d|RPC failed|early EOF|hung up/.test(
+    message,
+  );
 }
 
 function parseTree(listing: Buffer): readonly TreeEntry[] {

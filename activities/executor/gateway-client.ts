@@ -51,7 +51,8 @@ export function createGatewayClient(socketPath: string, bearer: string | null): 
       const deadline = performance.now() + call.patienceMs;
       for (let pause = 50; ; pause = Math.min(pause * 2, MAX_PAUSE_MS)) {
         const answer = await attempt(call).catch((error: unknown) => ({ status: 0, body: error }));
-        if (answer.status >= 200 && answer.status < 300) return answer.body instanceof Uint8Array ? answer.body : NOTHING;
+        if (answer.status >= 200 && answer.status < 300)
+          return answer.body instanceof Uint8Array ? answer.body : NOTHING;
         if (!isPassing(answer.status)) {
           throw portcullisError('not_allowed', { action: `${call.method} ${call.path} (${answer.status})` });
         }

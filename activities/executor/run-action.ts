@@ -56,7 +56,11 @@ const STARTED_PATIENCE_MS = 60_000;
 const MAX_REPORT_BYTES = 16 * 1024 * 1024;
 
 /** @throws `gateway_unavailable`, `not_allowed` when the gateway does not take the start */
-export async function runAction(context: ExecutorContext, signed: SignedAction, call: RunCall): Promise<ExecutorReport> {
+export async function runAction(
+  context: ExecutorContext,
+  signed: SignedAction,
+  call: RunCall,
+): Promise<ExecutorReport> {
   let action: Action;
   try {
     action = admitAction(signed, context.identity, context.policy, Date.now());
@@ -65,7 +69,12 @@ export async function runAction(context: ExecutorContext, signed: SignedAction, 
   }
   const tool = findTool(context.toolchains, action.argvExecuted[0] ?? '');
   if (tool === null) {
-    return notRun(context, action, 'failed_to_start', `failed_to_start: ${action.argvExecuted[0] ?? ''} is not installed`);
+    return notRun(
+      context,
+      action,
+      'failed_to_start',
+      `failed_to_start: ${action.argvExecuted[0] ?? ''} is not installed`,
+    );
   }
   const directory = await makeRunDirectory(context.runs);
   try {

@@ -3,27 +3,52 @@ import { constants, open, realpath, type FileHandle } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
 /**
- * A plain file inside `root`, or `null`. Every directory on the way must be what its name says: a link that leads elsewhere,
- * inside or out, is not followed. Called when no process of the command is left, so nothing changes underneath.
+ * Files below one root. Used when no process of the command is left, so nothing changes underneath and what was found out
+ * about a directory stays true.
  */
-export async function openInside(root: string, path: string): Promise<FileHandle | null> {
-  const whole = join(root, path);
-  try {
-    // Names of a repository are bytes; only a path that is itself after resolution is the one that was meant.
-    if ((await realpath(dirname(whole))) !== dirname(whole)) return null;
-    // Non-blocking, or a named pipe would be waited on for ever.
-    const file = await open(whole, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-    if ((await file.stat()).isFile()) return file;
-    await file.close();
-    return null;
-  } catch {
-    return null;
+export interface SafeFiles {
+  /** True when every directory on the way to the path is what its name says: no link leads elsewhere, inside or out. */
+  isReached(path: string): Promise<boolean>;
+  /** A plain file, or `null`. */
+  open(path: string): Promise<FileHandle | null>;
+}
+
+/** `root` must be its own real path. */
+export function safeFiles(root: string): SafeFiles {
+  const directories = new Map<string, Promise<boolean>>();
+
+  function isReached(path: string): Promise<boolean> {
+    const directory = dirname(join(root, path));
+    const known = directories.get(directory);
+    if (known !== undefined) return known;
+    const found = realpath(directory).then(
+      (real) => real === directory,
+      () => false,
+    );
+    directories.set(directory, found);
+    return found;
   }
+
+  return {
+    isReached,
+    async open(path) {
+      if (!(await isReached(path))) return null;
+      try {
+        // Non-blocking, or a named pipe would be waited on for ever.
+        const file = await open(join(root, path), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+        if ((await file.stat()).isFile()) return file;
+        await file.close();
+        return null;
+      } catch {
+        return null;
+      }
+    },
+  };
 }
 
 /** The text of a small plain file inside `root`; `null` when it is missing, larger than `maxBytes`, or no plain file. */
 export async function readInside(root: string, path: string, maxBytes: number): Promise<string | null> {
-  const file = await openInside(root, path);
+  const file = await safeFiles(root).open(path);
   if (file === null) return null;
   try {
     return (await file.stat()).size > maxBytes ? null : await file.readFile('utf8');

@@ -19,7 +19,9 @@ export function createToolchainDigests(): (tools: readonly Tool[]) => Promise<Co
 
   return async (tools) => {
     const files = tools.flatMap(({ name, files: paths }) => paths.map((path, index) => ({ name, index, path })));
-    const digests = await Promise.all(files.map(async ({ name, index, path }) => ({ name, index, sha256: await digestOfFile(path) })));
+    const digests = await Promise.all(
+      files.map(async ({ name, index, path }) => ({ name, index, sha256: await digestOfFile(path) })),
+    );
     return contentDigest(canonicalBytes(digests));
   };
 }

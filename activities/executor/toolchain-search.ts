@@ -28,9 +28,11 @@ export async function searchToolchains(path: string = process.env['PATH'] ?? '')
   const mounts = found.flatMap((one) => (one?.mount == null ? [] : [one.mount]));
   return {
     mounts,
-    tools: found.flatMap((one) => one?.tools ?? []).map(({ name, command, via = [] }): Tool => {
-      return { name, command: [...via, ...command.map((file) => insidePath(mounts, file))], files: command };
-    }),
+    tools: found
+      .flatMap((one) => one?.tools ?? [])
+      .map(({ name, command, via = [] }): Tool => {
+        return { name, command: [...via, ...command.map((file) => insidePath(mounts, file))], files: command };
+      }),
   };
 }
 

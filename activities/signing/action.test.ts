@@ -5,7 +5,14 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { digestOf } from '../../schemas/digest.ts';
 import type { Action } from '../../schemas/verify/action.ts';
 import { signAction, verifyAction } from './action.ts';
-import { generateSigningKey, loadOrCreateSigningKey, loadSigningKey, parseVerifyingKey, signText, verifyText } from './keys.ts';
+import {
+  generateSigningKey,
+  loadOrCreateSigningKey,
+  loadSigningKey,
+  parseVerifyingKey,
+  signText,
+  verifyText,
+} from './keys.ts';
 
 const ACTION: Action = {
   schema: 'portcullis/action/v1',

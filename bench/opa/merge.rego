@@ -426,25 +426,19 @@ supported(run, row) if {
 	class_min[run.verifier.class]
 	row.method in criteria[row.criterionId]
 	count(row.evidenceRefs) > 0
-	every ref in row.evidenceRefs {
-		ref.digest in citable
-	}
+	count({ref.digest | some ref in row.evidenceRefs} - citable) == 0
 }
 
-word(_, row) := row.status if row.status != "passed"
-
-word(run, row) := "supported" if {
-	row.status == "passed"
+word(run, row) := row.status if {
+	row.status != "passed"
+} else := "supported" if {
 	supported(run, row)
-}
+} else := "unsupported"
 
-word(run, row) := "unsupported" if {
-	row.status == "passed"
-	not supported(run, row)
-}
+# By criterion: what was said, when, by which class. Read through times_said, which makes OPA evaluate it once and whole.
+said[id] contains entry if some [id, entry] in rows_said
 
-# By criterion: what was said, when, by which class, in which run.
-said[row.criterionId] contains [word(run, row), run.observedAt, run.verifier.class, digest] if {
+rows_said := {[row.criterionId, [word(run, row), run.observedAt, run.verifier.class]] |
 	some digest in runs
 	run := records[digest]
 	run.outcome.state == "finished"
@@ -452,14 +446,23 @@ said[row.criterionId] contains [word(run, row), run.observedAt, run.verifier.cla
 	criteria[row.criterionId]
 }
 
-said_of[id] := object.get(said, id, set()) if some id, _ in criteria
+times_said(id, wanted) := {at |
+	some [what, at, _] in object.get(said, id, set())
+	what == wanted
+}
 
 judgements := {"failed", "inconclusive", "supported"}
 
 judging contains digest if {
-	some entries in said_of
-	some [what, _, _, digest] in entries
-	what in judgements
+	some digest in runs
+	judges(records[digest])
+}
+
+judges(run) if {
+	run.outcome.state == "finished"
+	some row in run.outcome.rows
+	criteria[row.criterionId]
+	word(run, row) in judgements
 }
 
 unavailable_runs[class] contains records[digest].observedAt if {
@@ -470,15 +473,11 @@ unavailable_runs[class] contains records[digest].observedAt if {
 
 unavailable_at := {at | some times_of_class in unavailable_runs; some at in times_of_class}
 
-failed_at[id] := max(at) if {
-	some id, entries in said_of
-	at := {when | some ["failed", when, _, _] in entries}
-	count(at) > 0
-}
+failed_at[id] := max(times_said(id, "failed")) if some id, _ in criteria
 
 supported_criteria contains id if {
-	some id, entries in said_of
-	some ["supported", _, _, _] in entries
+	some id, _ in criteria
+	count(times_said(id, "supported")) > 0
 }
 
 hits contains hit("criterion_failed", id, at) if some id, at in failed_at
@@ -489,16 +488,12 @@ hits contains about("criterion_contradicted", id, at, "criterion_failed") if {
 }
 
 hits contains hit("security_verifier_failed", id, max(at)) if {
-	some id, entries in said_of
-	at := {when | some ["failed", when, "security", _] in entries}
+	some id, _ in failed_at
+	at := {when | some ["failed", when, "security"] in said[id]}
 	count(at) > 0
 }
 
-inconclusive_at[id] := max(at) if {
-	some id, entries in said_of
-	at := {when | some ["inconclusive", when, _, _] in entries}
-	count(at) > 0
-}
+inconclusive_at[id] := max(times_said(id, "inconclusive")) if some id, _ in criteria
 
 hits contains hit("criterion_inconclusive", id, at) if some id, at in inconclusive_at
 
@@ -509,11 +504,7 @@ unjudged contains id if {
 	not id in supported_criteria
 }
 
-not_tested_at[id] := max(at) if {
-	some id in unjudged
-	at := {when | some ["not_tested", when, _, _] in said_of[id]}
-	count(at) > 0
-}
+not_tested_at[id] := max(times_said(id, "not_tested")) if some id in unjudged
 
 hits contains hit("criterion_not_tested", id, at) if some id, at in not_tested_at
 
@@ -531,7 +522,7 @@ hits contains hit(code, id, 0) if {
 }
 
 unsupported_or_missing(id) := "criterion_unsupported" if {
-	some ["unsupported", _, _, _] in said_of[id]
+	count(times_said(id, "unsupported")) > 0
 } else := "criterion_missing"
 
 # --- Findings and earlier blockers

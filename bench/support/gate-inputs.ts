@@ -7,6 +7,8 @@ import { AS_OF, MINUTE, Maker, inputOf, worldOf, type World } from '../../test/s
 
 export const CRITERIA = 100;
 const PRIOR_BLOCKERS = 25;
+/** The run whose dispositions answer the earlier blockers. */
+const ANSWERING = 'run-answering';
 
 /** What decides the input; each decision of the gate is there. */
 export const SCENARIOS = ['pass', 'rework', 'blocked', 'human_required', 'overridden'] as const;
@@ -24,15 +26,15 @@ export function gateInputOf(scenario: Scenario, items: number): GateInput {
   const records: EvidenceRecord[] = [
     make.check('candidate-bound'),
     ...world.policy.verifierClasses.map((rule) => make.run(rule.class)),
-    make.run('security'),
-    ...blockers.map((blocker) => make.disposition(blocker, 'resolved', { runId: 'run-2' })),
+    make.run('security', {}, { runId: ANSWERING }),
+    ...blockers.map((blocker) => make.disposition(blocker, 'resolved', { runId: ANSWERING })),
     ...deciding.records,
   ];
   const results = fill(items / 5, () => make.check('tests'));
   records.push(...results, ...results.map((result) => attemptOf(make, result)));
   records.push(...fill(items / 20, (n) => make.run(n % 2 === 0 ? 'reviewer' : 'security')));
   records.push(
-    ...fill(items / 5, (n) => make.disposition(blockerAt(blockers, n), 'resolved', { runId: 'run-2' })),
+    ...fill(items / 5, (n) => make.disposition(blockerAt(blockers, n), 'resolved', { runId: ANSWERING })),
     ...fill(items / 20, () => make.human()),
   );
   const rest = items - records.length - deciding.items.length;
@@ -58,7 +60,7 @@ function decidingRecords(
     case 'blocked':
       return { records: [], items: [{ digest: evidenceItem(make.human()).digest, record: null, problem: 'missing' }] };
     case 'human_required':
-      return { records: [inconclusive(), make.run('security', { 'criterion-3': 'failed' })], items: [] };
+      return { records: [inconclusive(), make.run('reviewer', { 'criterion-3': 'failed' })], items: [] };
     case 'overridden':
       return { records: [inconclusive(), make.human({ decision: 'override', case: 'inconclusive' })], items: [] };
   }

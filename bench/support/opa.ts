@@ -17,7 +17,9 @@ const answerSchema = z.object({
     decision: z.string(),
     reasons: z.array(z.object({ code: z.string(), ref: z.string(), overridden: z.boolean() })),
   }),
-  milliseconds: z.array(z.number()),
+  /** Milliseconds of each evaluation: by the clock, and of processor time with garbage collection. */
+  wall: z.array(z.number()),
+  cpu: z.array(z.number()),
 });
 export type OpaAnswer = z.infer<typeof answerSchema>;
 

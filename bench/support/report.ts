@@ -53,7 +53,7 @@ function comparisonLines({ name, ours, peer, ratio }: Comparison): readonly stri
     `  ${name}`,
     `  ${timingLine(ours)}`,
     `  ${timingLine(peer)}`,
-    `    ours / peer ${ratio.median.toFixed(2)} (${ratio.q1.toFixed(2)} to ${ratio.q3.toFixed(2)})`,
+    `    ours / peer ${milliseconds(ratio.median)} (${milliseconds(ratio.q1)} to ${milliseconds(ratio.q3)})`,
   ];
 }
 
@@ -62,7 +62,7 @@ function timingLine({ name, ms }: Timing): string {
   return `  ${name}: median ${milliseconds(ms.median)} ms (${spread}), p99 ${milliseconds(ms.p99)} ms, n ${ms.samples}`;
 }
 
-/** Three digits that matter. */
+/** Three digits that matter; also for ratios. */
 export function milliseconds(ms: number): string {
   return Number(ms.toPrecision(3)).toString();
 }

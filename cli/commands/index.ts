@@ -1,8 +1,11 @@
 /** Every command, in the order of the help. */
-import type { Command } from 'commander';
+import { Command } from 'commander';
 import { configCommand } from './config.ts';
 import { doctorCommand } from './doctor.ts';
 import { downCommand } from './down.ts';
+import { gateEvalCommand } from './gate-eval.ts';
+import { keysCommand } from './keys.ts';
+import { policyCommand } from './policy.ts';
 import { replayCommand } from './replay.ts';
 import { serveCommand } from './serve.ts';
 import { statusCommand } from './status.ts';
@@ -18,8 +21,15 @@ export function addCommands(program: Command): void {
   program.addCommand(doctorCommand());
   program.addCommand(verifyCommand());
   program.addCommand(taskCommand());
+  program.addCommand(policyCommand());
+  program.addCommand(gateCommand());
   program.addCommand(verdictCommand());
   program.addCommand(replayCommand());
   program.addCommand(configCommand());
+  program.addCommand(keysCommand());
   program.addCommand(serveCommand());
+}
+
+function gateCommand(): Command {
+  return new Command('gate').description('evaluate requests offline').addCommand(gateEvalCommand());
 }

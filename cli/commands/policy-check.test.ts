@@ -39,7 +39,12 @@ describe('policy check', () => {
   it('says why a command is refused, and ends with 3', async () => {
     const { output, object } = captured();
     expect(await policyCheck(ask(['npm', 'test', '--prefix', '/evil']), output)).toBe(3);
-    expect(object()).toMatchObject({ allowed: false, template: null, reason: 'template_mismatch', argv_executed: null });
+    expect(object()).toMatchObject({
+      allowed: false,
+      template: null,
+      reason: 'template_mismatch',
+      argv_executed: null,
+    });
   });
 
   it('says it to people too', async () => {

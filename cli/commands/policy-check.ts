@@ -22,7 +22,11 @@ export function policyCheckCommand(): Command {
   const command = new Command('check')
     .description('say whether a command would be admitted, as what it would run, or why not')
     .argument('<argv...>', 'the command, after --');
-  exampleHelp(command, 'portcullis policy check -- cargo test --package foo', 'portcullis policy check --json -- npm t');
+  exampleHelp(
+    command,
+    'portcullis policy check -- cargo test --package foo',
+    'portcullis policy check --json -- npm t',
+  );
   return action(command, (context, called) =>
     policyCheck(
       {
@@ -53,7 +57,16 @@ export async function policyCheck({ directory, ...ask }: PolicyCheckOptions, out
   const { template, argvExecuted, environment, limits, counts } = ruling;
   output.result(
     'PolicyCheck',
-    { allowed: true, template, reason: null, argv_executed: argvExecuted, environment, limits, counts, policy: reference },
+    {
+      allowed: true,
+      template,
+      reason: null,
+      argv_executed: argvExecuted,
+      environment,
+      limits,
+      counts,
+      policy: reference,
+    },
     [
       `${output.style('good', 'allowed')}  ${template}`,
       `runs     ${argvExecuted.join(' ')}`,

@@ -11,7 +11,9 @@ import { action, exampleHelp } from '../program.ts';
 export function policyListCommand(): Command {
   const command = new Command('list').description('the commands that may be asked for');
   exampleHelp(command, 'portcullis policy list', 'portcullis policy list --json');
-  return action(command, (context) => policyList({ directory: neededSetting(context, 'policies.dir') }, context.output));
+  return action(command, (context) =>
+    policyList({ directory: neededSetting(context, 'policies.dir') }, context.output),
+  );
 }
 
 /** The verb; whoever builds the noun `policy` adds it. */

@@ -34,7 +34,7 @@ export type Admitted =
 /**
  * The task that answers this request: a new one, or the one that the same request already has. A well-formed request that
  * policy does not permit becomes a rejected task.
- * @throws `pair_mismatch`, `not_found` (a pair that is not open), `state_conflict`, `message_id_conflict`, `store_full`,
+ * @throws `pair_mismatch`, `not_allowed` (a credential of another execution), `not_found` (a pair that is not open), `state_conflict`, `message_id_conflict`, `store_full`,
  *   `store_unavailable`, `temporal_unavailable`, `executor_unavailable` (no workspace of that role)
  */
 export async function admit(ctx: GatewayContext, principal: Principal, ask: Ask): Promise<Admitted> {
@@ -44,7 +44,7 @@ export async function admit(ctx: GatewayContext, principal: Principal, ask: Ask)
     const killed = await ctx.store.readKillSwitch(tenant);
     if (killed !== null) throw portcullisError('kill_switch', { reason: killed.reason });
     if ((await ctx.store.memoryUse()) >= MEMORY_LIMIT) throw portcullisError('store_full');
-    const resolved = await resolveRequest(ctx, tenant, pair, ask.wire);
+    const resolved = await resolveRequest(ctx, principal, pair, ask.wire);
     await requireTemporal(ctx);
     return { kind: 'task', taskId: await claim(ctx, principal, ask, resolved) };
   } catch (thrown) {

@@ -1,5 +1,6 @@
 /** How an error of the catalogue is answered on each A2A binding. Always JSON, never a stack. */
 import type { ErrorCode, PortcullisError } from '../../schemas/errors.ts';
+import { A2A_ERROR_CODE_FIELD } from '../../schemas/verify/a2a.ts';
 import type { Binding } from './call.ts';
 
 /** Errors that A2A 1.0 itself names. Every other keeps its name from the catalogue, under our own domain. */
@@ -54,7 +55,7 @@ function headersFor(http: number): Record<string, string> {
   return {};
 }
 
-/** google.rpc.ErrorInfo: `metadata.code` is always the catalogue's code, which clients of ours turn back into the error. */
+/** google.rpc.ErrorInfo: its metadata always names the catalogue's code, which clients of ours turn back into the error. */
 function errorInfo(error: PortcullisError): unknown {
   const reason = A2A_REASONS[error.code];
   const details = Object.fromEntries(Object.entries(error.details).map(([name, value]) => [name, String(value)]));
@@ -62,6 +63,6 @@ function errorInfo(error: PortcullisError): unknown {
     '@type': 'type.googleapis.com/google.rpc.ErrorInfo',
     reason: reason ?? error.code.toUpperCase(),
     domain: reason === undefined ? 'portcullis' : 'a2a-protocol.org',
-    metadata: { ...details, code: error.code },
+    metadata: { ...details, [A2A_ERROR_CODE_FIELD]: error.code },
   };
 }

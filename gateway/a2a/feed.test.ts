@@ -13,6 +13,7 @@ class Log implements FeedSource {
   readonly events: NumberedTaskEvent[] = [];
   reads = 0;
   away = false;
+  readMs = 0;
   snapshot: Pick<TaskSnapshot, 'state' | 'seq'> | null = { state: 'working', seq: 0 };
 
   append(...events: readonly TaskEvent[]): void {
@@ -21,7 +22,7 @@ class Log implements FeedSource {
 
   async readEvents(_tenant: string, _task: string, after: number, limit: number) {
     this.reads += 1;
-    await delay(0);
+    await delay(this.readMs);
     if (this.away) throw portcullisError('store_unavailable', { reason: 'test' });
     return this.events.filter(({ seq }) => seq > after).slice(0, limit);
   }
@@ -71,6 +72,19 @@ describe('the feed', () => {
     log.append(END);
     expect(await quick).toEqual(upTo(8));
     expect(await slow).toEqual(upTo(8));
+  });
+
+  // A tail once ended between its last look and a subscriber that came back during that look, and left it waiting for ever.
+  test('a subscriber that comes back at any moment of the reader’s last looks is served', async () => {
+    const all = Array.from({ length: 60 }, async (_, n) => {
+      const log = new Log();
+      log.readMs = 10;
+      setTimeout(() => log.append(output(0)), 30);
+      setTimeout(() => log.append(END), 600);
+      const reading = numbers(new TaskFeed(log, FAST), 0, 60 + n * 4);
+      expect(await reading).toEqual([1, 2]);
+    });
+    await Promise.all(all);
   });
 
   test('one reader serves a hundred subscribers that are up to date', async () => {

@@ -99,7 +99,7 @@ export class TaskFeed {
     let failingSince: number | null = null;
     let lonely = 0;
     // Whether somebody waits is asked last: nothing may come between that answer and the end of this tail.
-    while ((tail.waiting || lonely < LONELY_LOOKS) && tail.ending === null && !tail.failed) {
+    while (lonely < LONELY_LOOKS && tail.ending === null && !tail.failed) {
       lonely = tail.waiting ? 0 : lonely + 1;
       try {
         const found = await this.#store.readEvents(tenant, task, tail.seq, BATCH);
@@ -218,6 +218,7 @@ class Tail {
 
 function elapsed(ms: number): Promise<void> {
   return new Promise((resolve) => {
-    setTimeout(resolve, ms);
+    // Nothing is lost when a process ends while a feed waits.
+    setTimeout(resolve, ms).unref();
   });
 }

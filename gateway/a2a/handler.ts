@@ -3,7 +3,14 @@
  * replica answers alike and none of them remembers anything. Authority was checked in front (front.ts); which task is the
  * caller's is checked here, on each.
  */
-import type { AgentCard, ListTasksRequest, SendMessageRequest, StreamResponse, Task } from '@a2a-js/sdk';
+import type {
+  AgentCard,
+  GetTaskRequest,
+  ListTasksRequest,
+  SendMessageRequest,
+  StreamResponse,
+  Task,
+} from '@a2a-js/sdk';
 import type { A2ARequestHandler, ServerCallContext } from '@a2a-js/sdk/server';
 import { asPortcullisError, portcullisError } from '../../schemas/errors.ts';
 import { isTerminalTaskState, type TaskSnapshot } from '../../schemas/verify/task.ts';
@@ -22,7 +29,7 @@ import {
   type Shown,
 } from './convert.ts';
 import type { TaskFeed } from './feed.ts';
-import { listPairTasks } from './list.ts';
+import { listPairTasks, requireHistoryLength } from './list.ts';
 import { readSend } from './send.ts';
 import { contextIdOf } from './task-id.ts';
 
@@ -79,9 +86,10 @@ export class VerifyRequestHandler implements A2ARequestHandler {
     yield* this.#watch(call, task, task.seq);
   }
 
-  getTask(params: { readonly id: string; readonly tenant: string }, context: ServerCallContext): Promise<Task> {
+  getTask(params: GetTaskRequest, context: ServerCallContext): Promise<Task> {
     return this.#guard(context, async (call) => {
       requireTenant(call.principal, params.tenant);
+      requireHistoryLength(params.historyLength);
       const rejected = this.#rejectedById(call, params.id);
       if (rejected !== null) return rejected;
       const task = await ownTask(this.#ctx, call.principal, params.id);

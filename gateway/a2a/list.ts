@@ -12,6 +12,9 @@ const READ_AT_ONCE = 200;
 /** The newest tasks of a pair that a list looks through; older ones are still there by id. */
 const MAX_LISTED = 2_000;
 
+/** What a list reads of the store. */
+export type ListSource = Pick<StoreReader, 'listTasks' | 'readResult'>;
+
 interface Place {
   readonly updatedAt: number;
   readonly taskId: string;
@@ -19,7 +22,7 @@ interface Place {
 
 /** @throws `schema_invalid` for a page size, token or time that cannot be one */
 export async function listPairTasks(
-  store: StoreReader,
+  store: ListSource,
   tenant: string,
   pair: string,
   params: ListTasksRequest,
@@ -28,8 +31,9 @@ export async function listPairTasks(
   if (!Number.isInteger(pageSize) || pageSize < 1 || pageSize > MAX_PAGE) {
     throw portcullisError('schema_invalid', { path: 'pageSize', reason: `must be from 1 to ${MAX_PAGE}` });
   }
-  if ((params.historyLength ?? 0) < 0) {
-    throw portcullisError('schema_invalid', { path: 'historyLength', reason: 'must not be negative' });
+  requireHistoryLength(params.historyLength);
+  if (params.status === TaskState.UNRECOGNIZED) {
+    throw portcullisError('schema_invalid', { path: 'status', reason: 'is no state of a task' });
   }
   const from = params.pageToken === '' ? null : readToken(params.pageToken);
   const since = params.statusTimestampAfter === undefined ? null : readTime(params.statusTimestampAfter);
@@ -46,9 +50,16 @@ export async function listPairTasks(
   };
 }
 
+/** Tasks here have no history, so any length of it is the same; a negative one is none. @throws `schema_invalid` */
+export function requireHistoryLength(length: number | undefined): void {
+  if (length !== undefined && length < 0) {
+    throw portcullisError('schema_invalid', { path: 'historyLength', reason: 'must not be negative' });
+  }
+}
+
 /** The newest tasks of a pair, by when they were accepted. */
 export async function newestTasks(
-  store: StoreReader,
+  store: ListSource,
   tenant: string,
   pair: string,
   atMost: number = MAX_LISTED,
@@ -67,7 +78,7 @@ export async function newestTasks(
   return found;
 }
 
-async function shown(store: StoreReader, tenant: string, task: TaskSnapshot, artifacts: boolean) {
+async function shown(store: ListSource, tenant: string, task: TaskSnapshot, artifacts: boolean) {
   const result = task.phase === 'ended' ? await store.readResult(tenant, task.taskId) : null;
   return taskOf(task, { result, artifacts });
 }

@@ -19,7 +19,7 @@ const POLICY_REFUSALS: ReadonlySet<ErrorCode> = new Set([
 ]);
 
 /** Refused too, and recorded, but answered as an error: there is nothing this caller could have a task of. */
-const OTHER_REFUSALS: ReadonlySet<ErrorCode> = new Set(['pair_mismatch', 'store_full']);
+const OTHER_REFUSALS: ReadonlySet<ErrorCode> = new Set(['pair_mismatch', 'not_allowed', 'store_full']);
 
 /**
  * Records a refusal before it is answered. `rejected`: answer with a rejected task; `error`: with the error itself.
@@ -33,7 +33,8 @@ export async function auditRefusal(
 ): Promise<'rejected' | 'error'> {
   const rejected = POLICY_REFUSALS.has(error.code);
   if (!rejected && !OTHER_REFUSALS.has(error.code)) return 'error';
-  ctx.metrics.refusals.inc({ code: error.code });
+  // Those that are answered as errors are counted with the answer.
+  if (rejected) ctx.metrics.refusals.inc({ code: error.code });
   try {
     await ctx.store.recordRejection(principal.tenant, {
       at: await ctx.store.now(),

@@ -5,6 +5,7 @@ import type { ExecutorRole } from '../../schemas/names.ts';
 import type { PairHead, PairRoles } from '../../schemas/pair.ts';
 import type { PinnedSubject, PolicyRef, ResolvedRequest } from '../../schemas/verify/request.ts';
 import type { WireRequest } from '../../schemas/verify/request.schema.ts';
+import type { Principal } from '../authority/authenticate.ts';
 import type { GatewayContext } from '../context.ts';
 
 export interface Resolved {
@@ -14,17 +15,19 @@ export interface Resolved {
 }
 
 /**
- * @throws `not_found` for a pair that is not open, `state_conflict` for a subject that is not the current one,
+ * @throws `not_found` for a pair that is not open, `not_allowed` for an agent of another execution, `state_conflict` for a subject that is not the current one,
  *   `executor_unavailable` without a workspace, `role` and the codes of the command policy when it is not permitted
  */
 export async function resolveRequest(
   ctx: GatewayContext,
-  tenant: string,
+  principal: Principal,
   pair: string,
   { verify }: WireRequest,
 ): Promise<Resolved> {
+  const { tenant } = principal;
   const [roles, head] = await Promise.all([ctx.store.readRoles(tenant, pair), ctx.store.readHead(tenant, pair)]);
   if (roles === null || head === null) throw portcullisError('not_found', { what: 'pair', id: pair });
+  requireExecution(principal, head);
   const subject = subjectOf(head, verify.subject);
   const executor = routed(roles, verify.executor);
   const policy = ruled(ctx, verify);
@@ -46,6 +49,13 @@ export async function resolveRequest(
     attempt: verify.attempt,
   };
   return { request, workspace, policy };
+}
+
+/** Nothing of execution N authorises execution N+1 (invariant 4): an agent asks with a credential of the current one. */
+function requireExecution({ use, execution }: Principal, head: PairHead): void {
+  if (use === 'agent' && execution !== head.execution) {
+    throw portcullisError('not_allowed', { action: `ask in execution ${head.execution}: it is of another` });
+  }
 }
 
 /** Evidence about another commit or execution would be evidence about nothing (invariant 4). */

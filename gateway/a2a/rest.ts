@@ -58,8 +58,9 @@ export function restBinding(ctx: GatewayContext, handler: VerifyRequestHandler, 
     await readParameters(ctx, req);
     json(Task.toJSON(await handler.cancelTask({ id, tenant }, context)));
   });
-  on('get', '/tasks/:id', async ({ context, id, tenant, json }) => {
-    json(Task.toJSON(await handler.getTask({ id, tenant }, context)));
+  on('get', '/tasks/:id', async ({ req, context, id, tenant, json }) => {
+    const historyLength = wholeNumber(queryOf(req), 'historyLength');
+    json(Task.toJSON(await handler.getTask({ id, tenant, historyLength }, context)));
   });
   on('get', '/tasks', async ({ req, context, tenant, json }) => {
     const params = listRequest(req, tenant);
@@ -131,22 +132,23 @@ async function sendRequest(ctx: GatewayContext, req: Request, tenant: string): P
   return tenant === '' ? params : { ...params, tenant };
 }
 
+function wholeNumber(query: ReadonlyMap<string, string>, name: string): number | undefined {
+  const text = query.get(name);
+  if (text === undefined || text === '') return undefined;
+  if (!/^-?[0-9]{1,9}$/.test(text)) throw portcullisError('schema_invalid', { path: name, reason: 'is no number' });
+  return Number(text);
+}
+
 function listRequest(req: Request, tenant: string): ListTasksRequest {
   const query = queryOf(req);
-  const number = (name: string) => {
-    const text = query.get(name);
-    if (text === undefined || text === '') return undefined;
-    if (!/^-?[0-9]{1,9}$/.test(text)) throw portcullisError('schema_invalid', { path: name, reason: 'is no number' });
-    return Number(text);
-  };
   const status = query.get('status') ?? '';
   const params = ListTasksRequest.fromJSON({
     tenant: tenant === '' ? (query.get('tenant') ?? '') : tenant,
     contextId: query.get('contextId') ?? '',
     status: status === '' ? 0 : status,
-    pageSize: number('pageSize'),
+    pageSize: wholeNumber(query, 'pageSize'),
     pageToken: query.get('pageToken') ?? '',
-    historyLength: number('historyLength'),
+    historyLength: wholeNumber(query, 'historyLength'),
     statusTimestampAfter: query.get('statusTimestampAfter'),
     includeArtifacts: query.get('includeArtifacts') === 'true',
   });

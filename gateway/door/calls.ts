@@ -54,10 +54,12 @@ export class DoorCalls {
 
   async #serveIn(scope: DoorScope, method: DoorMethod, call: RawCall, principal: Principal): Promise<DoorAnswer> {
     const request = new WireMessage(call.request);
+    // Read at once: a call whose connection is gone cannot say where it came from.
+    const connection = call.getPeer();
     const admitted = await this.#admit(scope, method, request);
     if (DOOR_RPCS[method].kind === 'poll') return this.#polls.park(scope, call, principal, admitted);
-    if (method === 'RecordActivityTaskHeartbeat') this.#presence.atWork(scope.binding, call.getPeer());
-    if (method === 'ShutdownWorker') void this.#presence.stopped(scope.binding, call.getPeer());
+    if (method === 'RecordActivityTaskHeartbeat' && !call.cancelled) this.#presence.atWork(scope.binding, connection);
+    if (method === 'ShutdownWorker') void this.#presence.stopped(scope.binding, connection);
     const upstream = this.#upstream.call(method, admitted, deadlineOf(call), call.metadata);
     call.once('cancelled', () => upstream.cancel());
     return answerOf(await upstream.answer);

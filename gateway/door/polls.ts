@@ -40,6 +40,8 @@ export class ParkedPolls {
 
   /** Parks one poll until a task, the server's own time-out, or an end. @throws `rate_limited` and what ended it */
   async park(scope: DoorScope, call: RawCall, principal: Principal, request: Uint8Array): Promise<DoorAnswer> {
+    // Whoever polled may be gone already; then nothing would ever cancel this, and it would swallow a task.
+    if (call.cancelled) throw portcullisError('executor_unavailable', { reason: 'its poll was cancelled' });
     this.#requireRoom(principal);
     const upstream = this.#upstream.call('PollActivityTaskQueue', request, deadlineOf(call), call.metadata);
     const ended = Promise.withResolvers<PortcullisError>();

@@ -63,6 +63,7 @@ export class PresenceKeeper {
 
   /** The connection is gone, and with it whoever was at the other end. */
   async dropped(connection: string): Promise<void> {
+    if (this.#closed) return;
     const gone = [...this.#held.values()].filter((held) => held.connection === connection);
     await Promise.all(gone.map((held) => this.#drop(held)));
   }

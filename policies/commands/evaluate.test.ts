@@ -121,9 +121,9 @@ describe('[inv-19] whatever argv is accepted', () => {
   });
 
   it('is refused once one literal token is changed, one is added or one is left out', () => {
-    const instance = fc.constantFrom(...policy.templates).chain((template) =>
-      fc.record({ template: fc.constant(template), argv: fc.constant(sample(template)) }),
-    );
+    const instance = fc
+      .constantFrom(...policy.templates)
+      .chain((template) => fc.record({ template: fc.constant(template), argv: fc.constant(sample(template)) }));
     fc.assert(
       fc.property(instance, fc.nat(), fc.stringMatching(/^[A-Za-z0-9._/@:=+-]{1,12}$/), (made, position, other) => {
         const { template, argv } = made;

@@ -71,7 +71,8 @@ function artifactProblem(artifacts: readonly string[]): CommandRuling | null {
   for (const [index, path] of artifacts.entries()) {
     const problem = relativePathProblem(path);
     if (problem !== null) return refuse('slot_invalid', `expect.artifacts ${index}: ${problem}`);
-    if (artifacts.indexOf(path) !== index) return refuse('slot_invalid', `expect.artifacts ${index}: it is there twice`);
+    if (artifacts.indexOf(path) !== index)
+      return refuse('slot_invalid', `expect.artifacts ${index}: it is there twice`);
   }
   return null;
 }

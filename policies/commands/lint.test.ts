@@ -16,8 +16,16 @@ describe('lint of a command policy', () => {
   });
 
   it.each<[string, string, Partial<CommandTemplate>]>([
-    ['a pattern that is open at its end', 'cargo-test-package', { slots: { crate: { pattern: '^[a-z]+', maxLength: 9 } } }],
-    ['a pattern whose alternation is anchored by half', 'cargo-test-package', { slots: { crate: { pattern: '^a|b$', maxLength: 9 } } }],
+    [
+      'a pattern that is open at its end',
+      'cargo-test-package',
+      { slots: { crate: { pattern: '^[a-z]+', maxLength: 9 } } },
+    ],
+    [
+      'a pattern whose alternation is anchored by half',
+      'cargo-test-package',
+      { slots: { crate: { pattern: '^a|b$', maxLength: 9 } } },
+    ],
     ['a pattern that takes nothing', 'cargo-test-package', { slots: { crate: { pattern: '^[a-z]*$', maxLength: 9 } } }],
     ['a pattern that is none', 'cargo-test-package', { slots: { crate: { pattern: '^([a-z]$', maxLength: 9 } } }],
     ['a slot without a definition', 'cargo-test-package', { slots: {} }],

@@ -65,7 +65,8 @@ function slotProblems(template: CommandTemplate): readonly string[] {
 }
 
 function patternProblems(slot: string, pattern: string): readonly string[] {
-  if (!pattern.startsWith('^') || !pattern.endsWith('$')) return [`the pattern of ${slot} is not anchored at both ends`];
+  if (!pattern.startsWith('^') || !pattern.endsWith('$'))
+    return [`the pattern of ${slot} is not anchored at both ends`];
   // `^a|b$` is anchored by its text only: the alternation splits it.
   if (hasTopLevelAlternation(pattern)) return [`the pattern of ${slot} has | outside a group`];
   try {
@@ -90,7 +91,10 @@ function hasTopLevelAlternation(pattern: string): boolean {
   return false;
 }
 
-function environmentProblems(template: string, environment: Readonly<Record<string, string>>): readonly PolicyFinding[] {
+function environmentProblems(
+  template: string,
+  environment: Readonly<Record<string, string>>,
+): readonly PolicyFinding[] {
   return Object.keys(environment)
     .filter((name) => FORBIDDEN_ENVIRONMENT.test(name) || !/^[A-Za-z_][A-Za-z0-9_]*$/.test(name))
     .map((name) => ({ template, problem: `the environment may not set ${name}` }));

@@ -61,7 +61,7 @@ function evaluate(input: GateInput): Evaluation {
   const checks = judgeChecks(requirements.checks, subject, evidence, input.asOf);
   const criteria = judgeCriteria(requirements.criteria, requirements.verifierClasses, evidence);
   const humans = judgeHumans(input, requirements.humans, evidence.humans);
-  const own = (decision: HumanDecision) => isProducer(decision, input);
+  const cover = overrideCover(policy, humans.overrides);
   const hits: Hit[] = [
     ...pinning(input, requirements),
     ...evidence.hits,
@@ -69,13 +69,19 @@ function evaluate(input: GateInput): Evaluation {
     ...criteria.hits,
     ...judgeFindings(subject, evidence, humans.approvedAt),
     ...humans.hits,
-    ...judgeSeats(requirements, evidence.runs, criteria.judging, humans.approvals, own),
+    ...judgeSeats(requirements, {
+      runs: evidence.runs,
+      judging: criteria.judging,
+      approvals: humans.approvals,
+      isProducer: (decision) => isProducer(decision, input),
+      unavailableOverridden: cover.get('inconclusive') ?? null,
+    }),
   ];
   const authorities = authoritiesOf(criteria.judging, [...humans.approvals, ...humans.overrides]);
   if (authorities.length > EVIDENCE_LIMITS.authorities) {
     hits.push({ code: 'evidence_too_much', ref: `${authorities.length} grants and principals`, at: 0 });
   }
-  const concluded = conclude(hits, overrideCover(policy, humans.overrides), policy.mapping);
+  const concluded = conclude(hits, cover, policy.mapping);
   return {
     ...concluded,
     validUntil: earliest(checks.validUntil, humans.validUntil),

@@ -10,28 +10,46 @@ import { emptySeats, type Seat } from './seats.ts';
 
 type Need = { readonly verifier: string } | { readonly role: string };
 
-export function judgeSeats(
-  requirements: Requirements,
-  runs: readonly VerificationRun[],
-  judging: readonly VerificationRun[],
-  approvals: readonly HumanDecision[],
-  isProducer: (decision: HumanDecision) => boolean,
-): readonly Hit[] {
+/** Who may be seated, and what people already let pass. */
+export interface Present {
+  readonly runs: readonly VerificationRun[];
+  /** Those of them that judged something. */
+  readonly judging: readonly VerificationRun[];
+  readonly approvals: readonly HumanDecision[];
+  readonly isProducer: (decision: HumanDecision) => boolean;
+  /** Unavailable runs observed up to then are overridden; `null` when none are. */
+  readonly unavailableOverridden: number | null;
+}
+
+/**
+ * Seats that may stay empty are filled last. Otherwise who sits where could leave a seat empty that has to be filled, and
+ * taking evidence away could mend that.
+ */
+export function judgeSeats(requirements: Requirements, present: Present): readonly Hit[] {
+  const { runs, judging, approvals, isProducer, unavailableOverridden } = present;
   const byClass = new Map<string, Set<string>>();
   for (const run of judging) add(byClass, run.verifier.class, rootOf(run.verifier.principal));
-  const seats: Seat<Need>[] = [
-    ...requirements.verifierClasses.flatMap((rule) =>
-      repeat(rule.min, { need: { verifier: rule.class }, candidates: byClass.get(rule.class) ?? new Set<string>() }),
-    ),
-    ...requirements.humans.flatMap((rule) =>
-      repeat(rule.min, { need: { role: rule.role }, candidates: peopleFor(rule, approvals, isProducer) }),
-    ),
-  ];
   const unavailable = new Map<string, number>();
   for (const run of runs) {
     if (run.outcome.state === 'finished') continue;
     unavailable.set(run.verifier.class, Math.max(unavailable.get(run.verifier.class) ?? 0, run.observedAt));
   }
+  const mayStayEmpty = (rule: { readonly class: string }) => {
+    const at = unavailable.get(rule.class);
+    return at !== undefined && unavailableOverridden !== null && at <= unavailableOverridden;
+  };
+  const verifierSeats = (rules: Requirements['verifierClasses']): readonly Seat<Need>[] =>
+    rules.flatMap((rule) =>
+      repeat(rule.min, { need: { verifier: rule.class }, candidates: byClass.get(rule.class) ?? new Set<string>() }),
+    );
+  const classes = requirements.verifierClasses;
+  const seats: Seat<Need>[] = [
+    ...verifierSeats(classes.filter((rule) => !mayStayEmpty(rule))),
+    ...requirements.humans.flatMap((rule) =>
+      repeat(rule.min, { need: { role: rule.role }, candidates: peopleFor(rule, approvals, isProducer) }),
+    ),
+    ...verifierSeats(classes.filter(mayStayEmpty)),
+  ];
   return emptySeats(seats).map((need) => hitOf(need, unavailable));
 }
 

@@ -15,6 +15,9 @@ export const A2A_HEADERS = {
   afterSeq: 'Portcullis-After-Seq',
 } as const;
 
+/** In the metadata of an error's google.rpc.ErrorInfo: the catalogue's code. */
+export const A2A_ERROR_CODE_FIELD = 'portcullis_code';
+
 /** Where the gateway serves A2A; clients take the bindings' addresses from the card. */
 export const A2A_PATHS = {
   card: '/.well-known/agent-card.json',

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import '../support/quiet.ts';
 import { BINDINGS, exchange, operations, PROTOCOL, type Operation } from './wire.ts';
-import { ask, openWorld, type World } from './world.ts';
+import { ask, HEAD, openWorld, type World } from './world.ts';
 
 const PAIR = 'owned';
 /** Names are fixed so that the table can be made before the world is. */
@@ -29,7 +29,7 @@ beforeAll(async () => {
   world = await openWorld('a2a-authority');
   const owner = await world.pair(PAIR);
   task = (await world.client(owner).sendVerify(ask(PAIR), { wait: true })).id;
-  const sentinel = { role: 'sentinel', use: 'agent', pair: PAIR } as const;
+  const sentinel = { role: 'sentinel', use: 'agent', pair: PAIR, execution: HEAD.execution } as const;
   const expired = await world.credential({ ...sentinel, expiresAt: (await world.control.now()) - 1 });
   const forged = `${owner.slice(0, -1)}${owner.endsWith('A') ? 'B' : 'A'}`;
   for (const [held, bearer] of [

@@ -109,6 +109,16 @@ describe('sending', () => {
   });
 });
 
+test('[inv-04] a credential of another execution asks nothing, and still reads what was', async () => {
+  await world.pair('execution');
+  const sentinel = { role: 'sentinel', use: 'agent', pair: 'execution' } as const;
+  const current = world.client(await world.credential({ ...sentinel, execution: 'e1' }));
+  const { id } = await current.sendVerify(ask('execution'), { wait: true });
+  const earlier = world.client(await world.credential({ ...sentinel, execution: 'e0' }));
+  await expect(earlier.sendVerify(ask('execution', { attempt: 2 }))).rejects.toMatchObject({ code: 'not_allowed' });
+  expect(await earlier.getTask(id)).toMatchObject({ state: 'completed' });
+});
+
 describe('cancelling', () => {
   test('answers the cancelled task once the executor let go, and again', async () => {
     const held = gate();

@@ -144,7 +144,7 @@ describe('imports', () => {
           ? { body: Readable.toWeb(Readable.from([body])) as ReadableStream, duplex: 'half' as const }
           : { body }),
       }).then(
-        async (answer) => (await answer.json()) as unknown,
+        async (answer) => await answer.json(),
         // The refusal may close the connection before the body was sent.
         () => ({ error: { code: 'body_too_large' } }),
       );

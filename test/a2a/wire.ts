@@ -1,6 +1,6 @@
 /** A2A as bytes on the wire, on both bindings, without any client of ours in between. */
 import { randomUUID } from 'node:crypto';
-import { VERIFY_EXTENSION } from '../../schemas/verify/a2a.ts';
+import { A2A_ERROR_CODE_FIELD, VERIFY_EXTENSION } from '../../schemas/verify/a2a.ts';
 import type { VerifyAsk } from '../../client/gateway-client.ts';
 
 export const BINDINGS = ['HTTP+JSON', 'JSONRPC'] as const;
@@ -101,7 +101,7 @@ export async function read(response: Response): Promise<Sent> {
   const body = (response.headers.get('content-type') ?? '').includes('json') ? (JSON.parse(text) as unknown) : text;
   const error = field(body, 'error');
   const details = field(error, 'data') ?? field(error, 'details');
-  const code = field(field(Array.isArray(details) ? details[0] : null, 'metadata'), 'code');
+  const code = field(field(Array.isArray(details) ? details[0] : null, 'metadata'), A2A_ERROR_CODE_FIELD);
   return {
     status: response.status,
     headers: response.headers,

@@ -33,10 +33,12 @@ async function runCommand(play: string): Promise<unknown> {
   child.kill('SIGKILL');
   await gone;
   say({ ended: stopped ? 'stopped' : 'finished', why: context.cancellationDetails ?? null });
+  if (stopped && play === 'throws when cancelled') await context.cancelled;
   return executorReport(stopped ? { outcome: 'cancelled', exit_code: null, reason: 'cancelled' } : {});
 }
 
 Runtime.install({
+  workerHeartbeatInterval: '1s',
   logger: new DefaultLogger('WARN', ({ message }) => say({ log: message })),
   telemetryOptions: { logging: { filter: { core: 'WARN', other: 'ERROR' }, forward: {} } },
 });

@@ -7,6 +7,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { Client, Connection } from '@temporalio/client';
 import { readRepositoryHead } from '../../activities/git/bundle.ts';
 import { localPairName, openLocalPair, type OpenedPair } from '../../cli/verify/pair.ts';
 import type { VerifyTask } from '../../client/a2a.ts';
@@ -30,6 +31,8 @@ export interface Stack {
   /** Kills a part and waits until the supervisor has it ready again. */
   killAndAwait(part: PartName): Promise<void>;
   awaitReady(): Promise<void>;
+  /** A connection of the control plane's kind. */
+  temporal(): Promise<{ readonly client: Client; close(): Promise<void> }>;
   close(): Promise<void>;
 }
 
@@ -73,6 +76,10 @@ export async function startStack(): Promise<Stack> {
     cli,
     pid,
     awaitReady,
+    async temporal() {
+      const connection = await Connection.connect({ address: `127.0.0.1:${state().ports.temporal}` });
+      return { client: new Client({ connection }), close: () => connection.close() };
+    },
     async killAndAwait(part) {
       const before = pid(part);
       process.kill(before, 'SIGKILL');
@@ -168,11 +175,16 @@ async function startWorkspace(stack: Stack, opened: OpenedPair): Promise<Running
     logFile: join(stack.paths.logs, 'workspaces.log'),
     worktree: null,
   });
-  await pollUntil(async () => (await stack.operator.pair(opened.pair)).presence.verifier === 'idle', {
-    what: `the executor of ${opened.pair} to be at the door; its log: ${join(stack.paths.logs, 'workspaces.log')}`,
+  await untilAtTheDoor(stack, opened.pair);
+  return workspace;
+}
+
+/** Waits until the executor of a pair polls; before that a request finds nobody. */
+export async function untilAtTheDoor(stack: Stack, pair: string): Promise<void> {
+  await pollUntil(async () => (await stack.operator.pair(pair)).presence.verifier === 'idle', {
+    what: `the executor of ${pair} to be at the door; its log: ${join(stack.paths.logs, 'workspaces.log')}`,
     deadlineMs: 30_000,
   });
-  return workspace;
 }
 
 /** Pids of all processes of this machine whose command line holds the marker. */

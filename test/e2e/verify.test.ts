@@ -1,8 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { hasEnded } from '../../client/watch.ts';
 import { pollUntil } from '../support/poll.ts';
 import { FAILING, PASSING, slow, stubborn } from './programs.ts';
-import { makeRepository, processesWith, seat, startStack, type Seated, type Stack } from './stage.ts';
+import { makeRepository, processesWith, seat, startStack, untilAtTheDoor, type Seated, type Stack } from './stage.ts';
 
 let stack: Stack;
 beforeAll(async () => {
@@ -170,6 +171,35 @@ test('[inv-06] a run whose store is away at its end satisfies nothing until it i
       process.kill(store, 'SIGCONT');
     }
     expect((await at.ended(task)).result).toMatchObject({ status: 'completed', satisfied: true });
+  });
+});
+
+test('[inv-13] a run whose workflow was terminated is found by the reconciler, and the same request runs again', async () => {
+  await inWorkspace('terminated', slow(2), async (at) => {
+    const task = await at.ask();
+    await untilOutput(at, task.id);
+    const temporal = await stack.temporal();
+    try {
+      const request = await stack.operator.showTask(task.id);
+      await temporal.client.workflow.getHandle(request.task.workflowId).terminate('test');
+      await pollUntil(
+        async () => {
+          await temporal.client.schedule.getHandle('reconcile/local').trigger();
+          return hasEnded(await at.reviewer.getTask(task.id));
+        },
+        { what: 'the reconciler to end the task', deadlineMs: 30_000, everyMs: 1_000 },
+      );
+    } finally {
+      await temporal.close();
+    }
+    const { result } = await at.reviewer.getTask(task.id);
+    expect(result).toMatchObject({ status: 'executor_lost', satisfied: false });
+    expect(result?.reasons).toContain('workflow_closed');
+    // Its executor was told that the run is not its own any more, and starts anew.
+    await untilAtTheDoor(stack, at.opened.pair);
+    const again = await at.ask();
+    expect(again.id).not.toBe(task.id);
+    expect((await at.ended(again)).result).toMatchObject({ status: 'completed', satisfied: true });
   });
 });
 

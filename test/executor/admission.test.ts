@@ -28,7 +28,11 @@ describe('an executor', () => {
     ['of another pair', { pair: 'T-2' }, 'pair_mismatch'],
     ['for another role', { executor: { role: 'forge', workspace: 'ws-1', workspaceGeneration: 1 } }, 'role'],
     ['for another workspace', { executor: { role: 'verifier', workspace: 'ws-2', workspaceGeneration: 1 } }, 'role'],
-    ['for an earlier generation', { executor: { role: 'verifier', workspace: 'ws-1', workspaceGeneration: 2 } }, 'role'],
+    [
+      'for an earlier generation',
+      { executor: { role: 'verifier', workspace: 'ws-1', workspaceGeneration: 2 } },
+      'role',
+    ],
     ['that came too late', { notAfter: Date.now() - 1 }, 'limit'],
     ['with another executed argv', { argvExecuted: ['node', '-e', '1'] }, 'policy_mismatch'],
     ['with another requested argv', { argvRequested: ['node', '-e', '1'] }, 'policy_mismatch'],

@@ -51,7 +51,10 @@ describe('a command', () => {
     const commit = await bench.publish(project(detaching(marker, `sleep ${marker}`)));
     const stop = new AbortController();
     const running = bench.run(commit, ['make', 'test'], { cancellation: stop.signal });
-    await eventually(() => processesWith(marker), (pids) => pids.length >= 5);
+    await eventually(
+      () => processesWith(marker),
+      (pids) => pids.length >= 5,
+    );
     const asked = performance.now();
     stop.abort();
     const report = await running;
@@ -81,12 +84,21 @@ describe('a command', () => {
     const directory = join(bench.directory, 'unsandboxed');
     await writeFiles(directory, { 'run.sh': detaching(marker, `sleep ${marker}`) });
     const child = spawn('sh', [join(directory, 'run.sh')], { detached: true, stdio: 'ignore' });
-    const before = await eventually(() => processesWith(marker), (pids) => pids.length >= 5);
+    const before = await eventually(
+      () => processesWith(marker),
+      (pids) => pids.length >= 5,
+    );
     process.kill(-(child.pid ?? 0), 'SIGKILL');
-    const left = await eventually(() => processesWith(marker), (pids) => pids.length < before.length);
+    const left = await eventually(
+      () => processesWith(marker),
+      (pids) => pids.length < before.length,
+    );
     expect(left.length).toBeGreaterThan(0);
     for (const pid of left) process.kill(pid, 'SIGKILL');
-    await eventually(() => processesWith(marker), (pids) => pids.length === 0);
+    await eventually(
+      () => processesWith(marker),
+      (pids) => pids.length === 0,
+    );
   });
 });
 

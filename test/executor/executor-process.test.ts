@@ -71,9 +71,16 @@ describe('an executor in its workspace', () => {
     const marker = sleepMarker();
     const commit = await bench.publish(sleeping(marker));
     const handle = await start(bench.action(commit, ['make', 'test']));
-    await eventually(() => processesWith(marker), (pids) => pids.length >= 2);
+    await eventually(
+      () => processesWith(marker),
+      (pids) => pids.length >= 2,
+    );
     await handle.cancel('test');
-    await eventually(() => processesWith(marker), (pids) => pids.length === 0, 5);
+    await eventually(
+      () => processesWith(marker),
+      (pids) => pids.length === 0,
+      5,
+    );
     expect(await result(handle)).toMatchObject({ outcome: 'cancelled', exit_code: null });
   });
 
@@ -81,10 +88,16 @@ describe('an executor in its workspace', () => {
     const commit = await bench.publish({ Makefile: 'test:\n\t@echo one; sleep 3; echo two\n' });
     test.gateway.chunks.clear();
     const handle = await start(bench.action(commit, ['make', 'test']));
-    await eventually(() => test.gateway.chunks.size, (size) => size > 0);
+    await eventually(
+      () => test.gateway.chunks.size,
+      (size) => size > 0,
+    );
     test.gateway.failWith = 503;
     test.gateway.cut();
-    await eventually(() => test.gateway.refused, (refused) => refused >= 1);
+    await eventually(
+      () => test.gateway.refused,
+      (refused) => refused >= 1,
+    );
     test.gateway.failWith = null;
     expect(await result(handle)).toMatchObject({ outcome: 'completed', exit_code: 0, stdout: { chunks_failed: 0 } });
     expect(test.gateway.stored('stdout').toString()).toBe('one\ntwo\n');
@@ -95,10 +108,20 @@ describe('an executor in its workspace', () => {
     const commit = await bench.publish(sleeping(marker));
     const before = test.boots.length;
     const handle = await start(bench.action(commit, ['make', 'test']));
-    await eventually(() => processesWith(marker), (pids) => pids.length >= 2);
+    await eventually(
+      () => processesWith(marker),
+      (pids) => pids.length >= 2,
+    );
     process.kill(await executorPid(), 'SIGKILL');
-    await eventually(() => processesWith(marker), (pids) => pids.length === 0, 5);
-    await eventually(() => test.boots.length, (count) => count > before);
+    await eventually(
+      () => processesWith(marker),
+      (pids) => pids.length === 0,
+      5,
+    );
+    await eventually(
+      () => test.boots.length,
+      (count) => count > before,
+    );
     expect(new Set(test.boots).size).toBe(test.boots.length);
     await expect(handle.result()).rejects.toThrow();
     const again = await bench.publish({ Makefile: 'test:\n\t@echo ok\n' });
@@ -109,10 +132,17 @@ describe('an executor in its workspace', () => {
     const marker = sleepMarker();
     const commit = await bench.publish(sleeping(marker));
     const handle = await start(bench.action(commit, ['make', 'test']));
-    await eventually(() => processesWith(marker), (pids) => pids.length >= 2);
+    await eventually(
+      () => processesWith(marker),
+      (pids) => pids.length >= 2,
+    );
     test.revoked = true;
     await handle.terminate('test');
-    await eventually(() => processesWith(marker), (pids) => pids.length === 0, 5);
+    await eventually(
+      () => processesWith(marker),
+      (pids) => pids.length === 0,
+      5,
+    );
     expect(await test.workspace.exited).toBe(7);
   });
 });

@@ -68,7 +68,12 @@ describe('inside the sandbox', () => {
     const report = await bench.run(commit, ['make', 'test'], { artifacts: ['out'] });
     delete process.env['PORTCULLIS_TEST_SECRET'];
     const said = await inside('tr "\\0" "\\n" < /proc/1/environ; cat /proc/$PPID/environ | tr "\\0" "\\n"');
-    const names = new Set(said.split('\n').filter((line) => line !== '').map((line) => line.split('=')[0] ?? ''));
+    const names = new Set(
+      said
+        .split('\n')
+        .filter((line) => line !== '')
+        .map((line) => line.split('=')[0] ?? ''),
+    );
     expect(report.artifacts).toHaveLength(1);
     expect([...names].filter((name) => !['PWD', 'OLDPWD'].includes(name)).sort()).toEqual(
       Object.keys(bench.context.policy.policy.environment).sort(),
@@ -76,7 +81,17 @@ describe('inside the sandbox', () => {
   });
 
   it('[inv-15] nothing can be written but the copy and scratch space', async () => {
-    const places = ['/x', '/usr/x', '/etc/x', '/opt/x', '/opt/toolchains/bin/x', '/bin/x', '/proc/x', '/dev/x', '/home/x'];
+    const places = [
+      '/x',
+      '/usr/x',
+      '/etc/x',
+      '/opt/x',
+      '/opt/toolchains/bin/x',
+      '/bin/x',
+      '/proc/x',
+      '/dev/x',
+      '/home/x',
+    ];
     const said = await inside(
       `for p in ${places.join(' ')} /work/x /tmp/x /home/run/x /dev/shm/x; do (echo > $p) 2>/dev/null && echo $p; done; true`,
     );
@@ -91,14 +106,18 @@ describe('inside the sandbox', () => {
       'grep -E "^(Cap(Prm|Eff|Bnd|Amb)|NoNewPrivs)" /proc/self/status; unshare -U true 2>/dev/null && echo unshared; mount -t tmpfs t /mnt 2>/dev/null && echo mounted; true',
     );
     expect(said).toMatch(/NoNewPrivs:\s+1/);
-    expect([...said.matchAll(/^Cap\w+:\s+(\w+)$/gm)].map(([, bits]) => bits)).toEqual(Array(4).fill('0000000000000000'));
+    expect([...said.matchAll(/^Cap\w+:\s+(\w+)$/gm)].map(([, bits]) => bits)).toEqual(
+      Array(4).fill('0000000000000000'),
+    );
     expect(said).not.toMatch(/unshared|mounted/);
   });
 
   it('[inv-15] there is no device but the harmless ones', async () => {
     const said = await inside('find /dev -type b; find /dev -type c | sort');
     const devices = said.split('\n').filter((line) => line !== '');
-    expect(devices.filter((path) => !/^\/dev\/(null|zero|full|random|urandom|tty|console|ptmx|pts\/ptmx)$/.test(path))).toEqual([]);
+    expect(
+      devices.filter((path) => !/^\/dev\/(null|zero|full|random|urandom|tty|console|ptmx|pts\/ptmx)$/.test(path)),
+    ).toEqual([]);
   });
 
   it('[inv-19] scratch space and files are bounded', async () => {
@@ -111,7 +130,9 @@ describe('inside the sandbox', () => {
   it('[inv-19] memory of a process is bounded', async () => {
     const small = await openBench({ dataBytes: 64 * 1024 * 1024 });
     try {
-      const commit = await small.publish({ Makefile: 'test:\n\t@python3 -c "x = bytearray(500_000_000); print(len(x))"\n' });
+      const commit = await small.publish({
+        Makefile: 'test:\n\t@python3 -c "x = bytearray(500_000_000); print(len(x))"\n',
+      });
       const report = await small.run(commit, ['make', 'test']);
       expect(report.exit_code).not.toBe(0);
       expect(small.gateway.stored('stdout').toString()).not.toContain('500000000');

@@ -52,7 +52,11 @@ describe('output', () => {
   it('is seen while the command runs', async () => {
     const commit = await bench.publish(project('echo first; sleep 5; echo last'));
     const running = bench.run(commit, ['make', 'test']);
-    await eventually(() => bench.gateway.stored('stdout').toString(), (text) => text === 'first\n', 4.5);
+    await eventually(
+      () => bench.gateway.stored('stdout').toString(),
+      (text) => text === 'first\n',
+      4.5,
+    );
     await running;
     expect(bench.gateway.stored('stdout').toString()).toBe('first\nlast\n');
   });
@@ -60,9 +64,15 @@ describe('output', () => {
   it('[inv-18] waits for a gateway that is away, and is then all there', async () => {
     const commit = await bench.publish(project('echo one; sleep 0.3; echo two; sleep 1; echo three'));
     const running = bench.run(commit, ['make', 'test']);
-    await eventually(() => bench.gateway.chunks.size, (size) => size > 0);
+    await eventually(
+      () => bench.gateway.chunks.size,
+      (size) => size > 0,
+    );
     bench.gateway.failWith = 503;
-    await eventually(() => bench.gateway.refused, (refused) => refused >= 4);
+    await eventually(
+      () => bench.gateway.refused,
+      (refused) => refused >= 4,
+    );
     bench.gateway.failWith = null;
     expect(await running).toMatchObject({ outcome: 'completed', stdout: { chunks_failed: 0 } });
     expect(bench.gateway.stored('stdout').toString()).toBe('one\ntwo\nthree\n');
@@ -71,7 +81,10 @@ describe('output', () => {
   it('[inv-07] says what was lost when the gateway does not come back', async () => {
     const commit = await bench.publish(project('echo one; sleep 0.3; echo two'));
     const running = bench.run(commit, ['make', 'test'], { context: { outputPatienceMs: 500 } });
-    await eventually(() => bench.gateway.chunks.size, (size) => size > 0);
+    await eventually(
+      () => bench.gateway.chunks.size,
+      (size) => size > 0,
+    );
     bench.gateway.failWith = 503;
     const report = await running;
     expect(report.stdout.chunks_failed).toBeGreaterThan(0);

@@ -27,7 +27,8 @@ describe('the export of a commit', () => {
   it('[inv-17] is the bytes that were committed: no filter, no conversion, nothing left out', async () => {
     const marker = join(bench.directory, 'filter-ran');
     const commit = await bench.publish({
-      '.gitattributes': '*.txt filter=evil text eol=crlf ident\nsecret.md export-ignore\n*.u working-tree-encoding=UTF-16LE\n',
+      '.gitattributes':
+        '*.txt filter=evil text eol=crlf ident\nsecret.md export-ignore\n*.u working-tree-encoding=UTF-16LE\n',
       '.gitconfig': `[filter "evil"]\n\tsmudge = touch ${marker}\n`,
       'a.txt': 'one\n$Id$\n',
       'secret.md': 'kept',
@@ -83,7 +84,7 @@ describe('the export of a commit', () => {
 
   it('keeps links as links, whatever they name', async () => {
     const commit = await bench.publish({
-      link: { link: '/etc/passwd' },
+      link: { linkTo: '/etc/passwd' },
       'run.sh': 'cat link; readlink link\n',
       Makefile: 'test:\n\t@sh run.sh\n',
     });
@@ -119,7 +120,7 @@ describe('the tree after a run', () => {
     'dir-c': 'sorts between dir and dir/',
     'dir.d': 'sorts before dir/',
     'bin/run': { text: '#!/bin/sh\n', mode: 0o755 },
-    link: { link: 'a.txt' },
+    link: { linkTo: 'a.txt' },
     'ünïcode/ß.txt': 'u',
   } as const;
 
@@ -133,21 +134,35 @@ describe('the tree after a run', () => {
     ['other bytes', (directory) => writeFile(join(directory, 'dir/b.txt'), 'changed')],
     ['another mode', (directory) => chmod(join(directory, 'a.txt'), 0o755)],
     ['a file gone', (directory) => rm(join(directory, 'dir/b.txt'))],
-    ['a file that became a link', async (directory) => {
-      await rm(join(directory, 'a.txt'));
-      await writeFiles(directory, { 'a.txt': { link: 'dir-c' } });
-    }],
-    ['a link that names another file', async (directory) => {
-      await rm(join(directory, 'link'));
-      await writeFiles(directory, { link: { link: 'dir-c' } });
-    }],
+    [
+      'a file that became a link',
+      async (directory) => {
+        await rm(join(directory, 'a.txt'));
+        await writeFiles(directory, { 'a.txt': { linkTo: 'dir-c' } });
+      },
+    ],
+    [
+      'a link that names another file',
+      async (directory) => {
+        await rm(join(directory, 'link'));
+        await writeFiles(directory, { link: { linkTo: 'dir-c' } });
+      },
+    ],
   ])('is the one that git would make of %s', async (_, change) => {
     const commit = await bench.publish(FILES);
     const { directory, tree } = await exported(commit);
     await change(directory);
     // Asked of git in a copy of its own; the executor does not.
     const bare = join(bench.context.source.directory, 'sha1.git');
-    await git(directory, `--git-dir=${bare}`, `--work-tree=${directory}`, '-c', 'core.quotePath=false', 'read-tree', commit);
+    await git(
+      directory,
+      `--git-dir=${bare}`,
+      `--work-tree=${directory}`,
+      '-c',
+      'core.quotePath=false',
+      'read-tree',
+      commit,
+    );
     await git(directory, `--git-dir=${bare}`, `--work-tree=${directory}`, 'add', '-u', '.');
     const wanted = await git(directory, `--git-dir=${bare}`, 'write-tree');
     await rm(join(bare, 'index'), { force: true });
@@ -161,7 +176,7 @@ describe('the tree after a run', () => {
     const elsewhere = join(bench.directory, 'elsewhere');
     await writeFiles(elsewhere, { 'b.txt': 'b' });
     await rm(join(directory, 'dir'), { recursive: true });
-    await writeFiles(directory, { dir: { link: elsewhere } });
+    await writeFiles(directory, { dir: { linkTo: elsewhere } });
     expect(await treeAfter(directory, tree)).not.toBe(tree.tree);
   });
 

@@ -49,7 +49,13 @@ describe('from inside a workspace', () => {
       `/opt/runtime/node -e "${tcp}"; /opt/runtime/node -e "${unix}"; cut -d: -f1 /proc/net/dev | tail -n +3`,
     );
     server.close();
-    expect(said.split(/\n/).map((line) => line.trim())).toEqual(['tcp ECONNREFUSED', 'unix connected', 'lo', 'done', '']);
+    expect(said.split(/\n/).map((line) => line.trim())).toEqual([
+      'tcp ECONNREFUSED',
+      'unix connected',
+      'lo',
+      'done',
+      '',
+    ]);
   });
 
   it('[inv-15] the state of the stack and the rest of this machine do not exist', async () => {
@@ -81,7 +87,9 @@ describe('from inside a workspace', () => {
       ].join('\n'),
     );
     expect(Number(said.split('\n')[0])).toBeGreaterThan(0);
-    expect([...said.matchAll(/^Cap\w+:\s+(\w+)$/gm)].map(([, bits]) => bits)).toEqual(Array(6).fill('0000000000000000'));
+    expect([...said.matchAll(/^Cap\w+:\s+(\w+)$/gm)].map(([, bits]) => bits)).toEqual(
+      Array(6).fill('0000000000000000'),
+    );
     expect(said.match(/NoNewPrivs:\s+1/g)).toHaveLength(2);
     expect(said).not.toContain('wrote');
     expect(said).toContain('HOME LANG PATH PWD TMPDIR');
@@ -107,7 +115,10 @@ describe('a workspace', () => {
     const marker = sleepMarker();
     const script = `setsid sleep ${marker} &\n(setsid sh -c "trap '' TERM; sleep ${marker} & exec sleep ${marker}" &)\ntrap '' TERM\nsleep ${marker}\n`;
     const test = await openWorkspace(bench, 'stopped', { program: await scripted('stopped', script) });
-    await eventually(() => processesWith(marker), (pids) => pids.length >= 4);
+    await eventually(
+      () => processesWith(marker),
+      (pids) => pids.length >= 4,
+    );
     await test.close();
     expect(await processesWith(marker)).toEqual([]);
     await expect(access(test.directory)).rejects.toThrow('ENOENT');
@@ -133,9 +144,16 @@ describe('a workspace', () => {
     const code = `const { launchWorkspace } = await import(${JSON.stringify(launcher)}); await launchWorkspace(${JSON.stringify(settings)}); setInterval(() => {}, 1000);`;
     const parent = spawn(process.execPath, ['--input-type=module', '--eval', code], { stdio: 'inherit' });
     // The parent's own command line holds the marker too.
-    await eventually(() => processesWith(marker), (pids) => pids.filter((pid) => pid !== parent.pid).length >= 2);
+    await eventually(
+      () => processesWith(marker),
+      (pids) => pids.filter((pid) => pid !== parent.pid).length >= 2,
+    );
     parent.kill('SIGKILL');
-    await eventually(() => processesWith(marker), (pids) => pids.length === 0, 5);
+    await eventually(
+      () => processesWith(marker),
+      (pids) => pids.length === 0,
+      5,
+    );
   });
 
   it('starts its program again, with growing pauses, and reaps what its processes leave', async () => {

@@ -41,7 +41,7 @@ export const MUTANTS: readonly Mutant[] = [
     replace: 'for (const name of GATE_CASES.toReversed())',
   },
   {
-    name: 'an unknown evidence kind throws',
+    name: 'an override makes it throw',
     caughtBy: ONE,
     file: 'sort-evidence.ts',
     find: 'sorting.humans.push(record);',
@@ -132,15 +132,22 @@ export const MUTANTS: readonly Mutant[] = [
     replace: 'validUntil: performance.now(),',
   },
   {
-    name: 'a record is recognised by which object it is',
+    name: 'a decision is cached by its subject alone',
+    caughtBy: SOUND,
+    file: 'evaluate.ts',
+    find: 'return evaluate(input);',
+    replace:
+      'const cache = ((globalThis as { gateCache?: Map<string, Evaluation> }).gateCache ??= new Map());\n' +
+      '    const made = cache.get(input.subject.digest) ?? evaluate(input);\n' +
+      '    cache.set(input.subject.digest, made);\n' +
+      '    return made;',
+  },
+  {
+    name: 'which reason is listed is drawn by lot',
     caughtBy: BYTES,
     file: 'evaluate.ts',
-    find: 'const subject = input.subject.record;',
-    replace:
-      'const met = (Reflect.get(globalThis, "met") ?? new WeakSet()) as WeakSet<object>; Reflect.set(globalThis, "met", met);\n' +
-      '  const again = input.evidence.items.filter((item) => met.has(item)); input.evidence.items.forEach((item) => met.add(item));\n' +
-      '  if (again.length > 3) return blockedBy("evaluator_error", "again");\n' +
-      '  const subject = input.subject.record;',
+    find: 'for (const hit of hits) {',
+    replace: 'for (const hit of hits) {\n    if (Math.random() < 0.01) continue;',
   },
 ];
 

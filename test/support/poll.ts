@@ -14,7 +14,7 @@ export async function pollUntil<T>(
   { deadlineMs = 10_000, everyMs = 25, what }: PollOptions,
 ): Promise<T> {
   const end = Date.now() + deadlineMs;
-  let last: unknown = null;
+  let last: unknown;
   for (;;) {
     try {
       const found = await look();

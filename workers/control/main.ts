@@ -13,6 +13,7 @@ import { controlQueue } from '../../schemas/queues.ts';
 import { activityFailures } from '../activity-failures.ts';
 import { runWorkers, type RunningWorkers } from '../run-workers.ts';
 import { controlActivities } from './activities.ts';
+import { ensureSchedules } from './schedules.ts';
 import { bundleWorkflows } from './workflow-bundle.ts';
 
 export interface ControlWorkerSettings {
@@ -27,6 +28,8 @@ export interface ControlWorkerSettings {
   readonly incomingDir: string;
   readonly commandPolicyDir: string;
   readonly reuseWindowSecs: number;
+  /** Seconds between two rounds of the reconciler; 30 unless set. */
+  readonly reconcileSecs?: number;
   /** 0 makes each workflow task a replay: finds nondeterminism that golden histories miss. */
   readonly maxCachedWorkflows?: number;
   /** A bundle made before; otherwise the workflows are bundled here. */
@@ -51,6 +54,7 @@ export async function startControlWorker(settings: ControlWorkerSettings): Promi
     loadCommandPolicy(settings.commandPolicyDir),
     loadOrCreateSigningKey(settings.actionKeyFile),
   ]);
+  const temporal = new Client({ connection, namespace });
   const activities = controlActivities({
     store: controlStore(store),
     repositoriesDir: settings.repositoriesDir,
@@ -58,7 +62,7 @@ export async function startControlWorker(settings: ControlWorkerSettings): Promi
     commandPolicy,
     actionKey,
     reuseWindowSecs: settings.reuseWindowSecs,
-    temporal: new Client({ connection, namespace }),
+    temporal,
   });
   const workers = await Promise.all(
     settings.tenants.map((tenant) =>
@@ -77,6 +81,7 @@ export async function startControlWorker(settings: ControlWorkerSettings): Promi
     ),
   );
   const running = runWorkers(workers);
+  await Promise.all(settings.tenants.map((tenant) => ensureSchedules(temporal, tenant, settings.reconcileSecs ?? 30)));
   return {
     ended: running.ended,
     isReady: () => store.isBelieved() && workers.every((worker) => worker.getState() === 'RUNNING'),

@@ -78,7 +78,8 @@ async function exchange({ tenant, gatewaySocket, claimCodeFile }: ExecutorSettin
 
 function parseGrant(bytes: Uint8Array): ExecutorGrant {
   const parsed = grantDocument.safeParse(readStrictJson(bytes));
-  if (!parsed.success) throw portcullisError('not_allowed', { action: 'serve as an executor: the grant is for another use' });
+  if (!parsed.success)
+    throw portcullisError('not_allowed', { action: 'serve as an executor: the grant is for another use' });
   return parsed.data;
 }
 

@@ -42,6 +42,7 @@ const OUTPUT_PATIENCE_MS = 180_000;
 
 /** @throws `claim_code_invalid`, `not_allowed`, `gateway_unavailable`, `sandbox_unavailable`, `setting_invalid` */
 export async function startExecutor(settings: ExecutorSettings): Promise<RunningExecutor> {
+  refuseRoot();
   const bootId = randomUUID();
   await mkdir(settings.privateDirectory, { recursive: true, mode: 0o700 });
   const grant = await obtainGrant(settings);
@@ -67,6 +68,12 @@ export async function startExecutor(settings: ExecutorSettings): Promise<Running
     await closeAll();
     throw error;
   }
+}
+
+/** A limit on processes does not hold for root, and a mistake in a sandbox would be root's. */
+function refuseRoot(): void {
+  if (process.getuid?.() !== 0) return;
+  throw portcullisError('sandbox_unavailable', { reason: 'the executor runs as root; start it as an ordinary user' });
 }
 
 async function makeContext(

@@ -3,10 +3,10 @@
  * that can write a decision; so far it anchors the audit chain.
  */
 import { NativeConnection, Worker } from '@temporalio/worker';
-import { anchorAudit, type AuditReader } from '../../activities/gate/anchor.ts';
+import { anchorAudit } from '../../activities/gate/anchor.ts';
 import { loadOrCreateSigningKey } from '../../activities/signing/keys.ts';
 import { connectStore } from '../../activities/store/connect.ts';
-import { readAuditEntry, readAuditHead } from '../../activities/store/audit-chain.ts';
+import { auditReader } from '../../activities/store/audit-chain.ts';
 import { gateQueue } from '../../schemas/queues.ts';
 import { activityFailures } from '../activity-failures.ts';
 import { runWorkers, type RunningWorkers } from '../run-workers.ts';
@@ -31,10 +31,7 @@ export async function startGateWorker(settings: GateWorkerSettings): Promise<Run
     connectStore({ url: settings.store.url, user: 'gate', password: settings.store.password }),
     loadOrCreateSigningKey(settings.gateKeyFile),
   ]);
-  const chain: AuditReader = {
-    readAuditHead: (tenant) => readAuditHead(store, tenant),
-    readAuditEntry: (tenant, n) => readAuditEntry(store, tenant, n),
-  };
+  const chain = auditReader(store);
   const workers = await Promise.all(
     settings.tenants.map((tenant) =>
       Worker.create({

@@ -68,8 +68,10 @@ describe('counts of node --test, from its reporter file', () => {
 });
 
 const CARGO_STDERR = '     Running unittests src/lib.rs (target/debug/deps/x-1)\n   Doc-tests x';
-const CARGO_BLOCK = 'running 2 tests\ntest a ... ok\ntest b ... ignored\n\ntest result: ok. 1 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.00s';
-const CARGO_EMPTY = 'running 0 tests\n\ntest result: ok. 0 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s';
+const CARGO_BLOCK =
+  'running 2 tests\ntest a ... ok\ntest b ... ignored\n\ntest result: ok. 1 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.00s';
+const CARGO_EMPTY =
+  'running 0 tests\n\ntest result: ok. 0 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s';
 
 describe('counts of cargo test', () => {
   it('adds the blocks of every binary', () => {
@@ -98,7 +100,9 @@ describe('counts of go test -json', () => {
   });
 
   it('counts a package that failed without a failed test', () => {
-    expect(count('go-test', { stdout: [go('start'), go('fail')].join('\n'), exitCode: 1 })).toMatchObject({ failed: 1 });
+    expect(count('go-test', { stdout: [go('start'), go('fail')].join('\n'), exitCode: 1 })).toMatchObject({
+      failed: 1,
+    });
   });
 
   it('[inv-02] takes what a test prints for output', () => {

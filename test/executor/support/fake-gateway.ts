@@ -115,7 +115,10 @@ async function answer(
     res.writeHead(gateway.failWith).end();
     return;
   }
-  if (path.startsWith('/git/')) return serveGit(repositories, path, req, body, res);
+  if (path.startsWith('/git/')) {
+    serveGit(repositories, path, req, body, res);
+    return;
+  }
   const chunk = /\/(stdout|stderr)\/(\d+)$/.exec(path);
   if (chunk !== null) gateway.chunks.set(`${chunk[1]}/${chunk[2]}`, body);
   else if (path.endsWith('/started')) gateway.starts.push(JSON.parse(body.toString()));

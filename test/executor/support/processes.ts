@@ -11,7 +11,9 @@ export function sleepMarker(): string {
 export async function processesWith(marker: string): Promise<readonly number[]> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number);
   const found = await Promise.all(
-    pids.map(async (pid) => ((await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).includes(marker) ? [pid] : [])),
+    pids.map(async (pid) =>
+      (await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).includes(marker) ? [pid] : [],
+    ),
   );
   return found.flat().filter((pid) => pid !== process.pid);
 }

@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 const run = promisify(execFile);
 
 /** A file's text; a link's target; or a file with its mode. */
-export type FileSpec = string | { readonly link: string } | { readonly text: string; readonly mode: number };
+export type FileSpec = string | { readonly linkTo: string } | { readonly text: string; readonly mode: number };
 
 export async function git(cwd: string, ...args: readonly string[]): Promise<string> {
   const { stdout } = await run('git', [...args], {
@@ -30,7 +30,7 @@ export async function writeFiles(root: string, files: Readonly<Record<string, Fi
     const whole = join(root, path);
     await mkdir(dirname(whole), { recursive: true });
     if (typeof spec === 'string') await writeFile(whole, spec);
-    else if ('link' in spec) await symlink(spec.link, whole);
+    else if ('linkTo' in spec) await symlink(spec.linkTo, whole);
     else {
       await writeFile(whole, spec.text);
       await chmod(whole, spec.mode);
