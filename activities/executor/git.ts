@@ -36,7 +36,7 @@ const FIXED_CONFIG = {
   'protocol.version': '2',
   'http.followRedirects': 'false',
   'http.lowSpeedLimit': '1',
-  'http.lowSpeedTime': '20',
+  'http.lowSpeedTime': '60',
   'fetch.fsckObjects': 'true',
   'transfer.fsckObjects': 'true',
   'submodule.recurse': 'false',

@@ -62,7 +62,7 @@ async function readLeaf(
   try {
     const { size, mode } = await file.stat();
     const bytes = size <= SMALL_BYTES ? [await file.readFile()] : file.createReadStream({ autoClose: false });
-    const id = await gitObjectId(algorithm, 'blob', size, bytes as Iterable<Uint8Array> | AsyncIterable<Uint8Array>);
+    const id = await gitObjectId(algorithm, 'blob', size, bytes);
     return { path, mode: (mode & 0o100) === 0 ? '100644' : '100755', id };
   } finally {
     await file.close();

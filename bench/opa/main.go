@@ -30,8 +30,8 @@ type answer struct {
 	// Evaluation is what the policy said, the last time.
 	Evaluation any `json:"evaluation"`
 	// Milliseconds of each evaluation by the clock, and of processor time, garbage collection included.
-	Wall []float64 `json:"wall"`
-	CPU  []float64 `json:"cpu"`
+	Wall      []float64 `json:"wall"`
+	Processor []float64 `json:"processor"`
 }
 
 func main() {
@@ -118,7 +118,7 @@ func evaluate(ctx context.Context, query rego.PreparedEvalQuery, input ast.Value
 		}
 		result.Evaluation = set[0].Bindings["evaluation"]
 		result.Wall = append(result.Wall, milliseconds(wall))
-		result.CPU = append(result.CPU, milliseconds(cpu))
+		result.Processor = append(result.Processor, milliseconds(cpu))
 	}
 	return result, nil
 }

