@@ -4,10 +4,12 @@
  */
 import { digestBench } from './digest.ts';
 import { gateBench } from './gate.ts';
+import { verifyBench } from './verify.ts';
+import { verdictBench } from './verdict.ts';
 import { reportLines, writeReport, type Bench } from './support/report.ts';
 import { progress } from './support/progress.ts';
 
-const BENCHES: readonly Bench[] = [digestBench, gateBench];
+const BENCHES: readonly Bench[] = [digestBench, gateBench, verdictBench, verifyBench];
 
 async function main(names: readonly string[]): Promise<number> {
   const unknown = names.filter((name) => !BENCHES.some((bench) => bench.name === name));

@@ -1,5 +1,6 @@
 /** Every command, in the order of the help. */
 import { Command } from 'commander';
+import { completionCommand } from './completion.ts';
 import { configCommand } from './config.ts';
 import { doctorCommand } from './doctor.ts';
 import { downCommand } from './down.ts';
@@ -26,6 +27,7 @@ export function addCommands(program: Command): void {
   program.addCommand(verdictCommand());
   program.addCommand(replayCommand());
   program.addCommand(configCommand());
+  program.addCommand(completionCommand());
   program.addCommand(keysCommand());
   program.addCommand(serveCommand());
 }

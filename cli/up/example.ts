@@ -14,7 +14,8 @@ export async function runExample(context: CliContext, began: number): Promise<nu
   const repository = await exampleRepository(paths.examples);
   const shown = relative(process.cwd(), repository) || repository;
   output.progress(`\nVerifying the example: ${shown} -- ${ARGV.join(' ')}`);
-  const flags = { repo: repository, cwd: 'repo', timeout: '120', expectExit: '0' };
+  // Asked anew at each start: an answer of an earlier run would show nothing of this one.
+  const flags = { repo: repository, cwd: 'repo', timeout: '120', expectExit: '0', again: true };
   const code = await verifyRepository(verifyOptions(flags, ARGV), context);
   output.progress(`\n${explanation(context, shown, code, performance.now() - began)}\n`);
   return code;

@@ -10,6 +10,7 @@ import type { GatewayClient } from '../../client/gateway-client.ts';
 import { launchWorkspace, type RunningWorkspace } from '../../local/workspace/launch.ts';
 import { asPortcullisError, portcullisError } from '../../schemas/errors.ts';
 import type { ExecutorRole } from '../../schemas/names.ts';
+import { REQUEST_LIMITS } from '../../schemas/verify/request.schema.ts';
 import type { CliContext } from '../context.ts';
 import type { VerifyOptions } from './options.ts';
 import { localPairName, openLocalPair, type OpenedPair } from './pair.ts';
@@ -89,8 +90,7 @@ async function ask(
         argv: options.argv,
         timeout_secs: options.timeoutSecs,
         expect: { exit_code: options.expectExit, artifacts: options.artifacts },
-        // Seconds only grow, so it is another request than every one before.
-        ...(options.again ? { attempt: Math.floor(Date.now() / 1000) } : {}),
+        ...(options.again ? { attempt: freshAttempt() } : {}),
       },
     },
     { signal: context.signal },
@@ -139,4 +139,12 @@ async function untilPresent(
     }
   };
   await Promise.race([look(), gone]);
+}
+
+/**
+ * Another number than that of every request whose answer is still good: seconds come round after eleven days, and an
+ * answer is reused for minutes. 1 is what a request without `--again` has.
+ */
+function freshAttempt(): number {
+  return 2 + (Math.floor(Date.now() / 1000) % (REQUEST_LIMITS.attempt - 1));
 }

@@ -41,9 +41,9 @@ export async function admit(ctx: GatewayContext, principal: Principal, ask: Ask)
   const { tenant } = principal;
   try {
     const pair = pairFor(principal, ask.wire.pair_id);
-    const killed = await ctx.store.readKillSwitch(tenant);
+    const [killed, memoryUse] = await Promise.all([ctx.store.readKillSwitch(tenant), ctx.store.memoryUse()]);
     if (killed !== null) throw portcullisError('kill_switch', { reason: killed.reason });
-    if ((await ctx.store.memoryUse()) >= MEMORY_LIMIT) throw portcullisError('store_full');
+    if (memoryUse >= MEMORY_LIMIT) throw portcullisError('store_full');
     const resolved = await resolveRequest(ctx, principal, pair, ask.wire);
     await requireTemporal(ctx);
     return { kind: 'task', taskId: await claim(ctx, principal, ask, resolved) };

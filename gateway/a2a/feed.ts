@@ -19,7 +19,7 @@ export interface FeedSettings {
   readonly patienceMs: number;
 }
 
-export const FEED_SETTINGS: FeedSettings = { eagerMs: 20, idleMs: 100, patienceMs: 60_000 };
+export const FEED_SETTINGS: FeedSettings = { eagerMs: 20, idleMs: 30, patienceMs: 60_000 };
 
 /** Events read at once, and kept for subscribers that are up to date. */
 const BATCH = 256;
@@ -113,7 +113,7 @@ export class TaskFeed {
           if (over) tail.end();
         }
         // The more tasks are watched, the rarer each is looked at: the store serves others too.
-        const idle = Math.min(1000, this.#settings.idleMs * Math.max(1, this.#tails.size / 200));
+        const idle = Math.min(1000, this.#settings.idleMs * Math.max(1, this.#tails.size / 50));
         pause = found.length > 0 ? this.#settings.eagerMs : Math.min(idle, pause * 1.5);
       } catch (thrown) {
         failingSince ??= performance.now();

@@ -61,7 +61,7 @@ function startOptions(accepted: AcceptedRequest): WorkflowStartOptions {
       { key: SEARCH_ATTRIBUTES.ticketId, value: request.pair },
       { key: SEARCH_ATTRIBUTES.role, value: request.executor },
       { key: SEARCH_ATTRIBUTES.subjectDigest, value: digestHex(requestDigest) },
-      { key: SEARCH_ATTRIBUTES.state, value: 'submitted' },
+      { key: SEARCH_ATTRIBUTES.state, value: 'open' },
       { key: SEARCH_ATTRIBUTES.phase, value: 'accepted' },
       { key: SEARCH_ATTRIBUTES.waitingOn, value: 'control worker' },
     ]),

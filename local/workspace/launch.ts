@@ -150,7 +150,8 @@ async function spawnEntry(python: string, logFile: string | null): Promise<Child
   const log = logFile === null ? null : await open(logFile, 'a', 0o600);
   try {
     const script = fileURLToPath(new URL('enter.py', import.meta.url));
-    return spawn(python, ['-I', '-S', script], {
+    // -E -s -S: no variable and no site package of this machine; -B: no cache beside the modules.
+    return spawn(python, ['-E', '-s', '-S', '-B', script], {
       stdio: ['pipe', 'ignore', log?.fd ?? 'ignore', 'pipe'],
       env: { PATH: '/usr/local/bin:/usr/bin:/bin' },
       cwd: '/',

@@ -6,7 +6,8 @@ import { SetupError, run, say } from './say.mjs';
 export function ensurePackages(root) {
   if (!treeMatchesLock(root)) {
     say('installing packages (npm ci) …');
-    const status = run('npm', ['ci', '--no-audit', '--no-fund'], { cwd: root });
+    // Under an older Node npm warns about each package that wants a newer one; the program runs on the pinned one.
+    const status = run('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], { cwd: root });
     if (status !== 0) {
       throw new SetupError(`npm ci ended with ${status ?? 'no exit code'}`, 'Its output above says why.');
     }

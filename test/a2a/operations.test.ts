@@ -1,5 +1,6 @@
 /** The A2A operations end to end: real gateway, store, Temporal and verify workflow; a scripted executor stands in. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { GatewayClient } from '../../client/gateway-client.ts';
 import type { Watched } from '../../client/watch.ts';
 import { pollUntil } from '../support/poll.ts';
 import { executorReport } from '../support/verify-fixture.ts';
@@ -107,6 +108,14 @@ describe('sending', () => {
     await world.pair(pair);
     await expect(world.client(bearer).sendVerify(ask(pair, change))).rejects.toMatchObject({ code });
   });
+});
+
+test('the unix socket serves the same as the port', async () => {
+  const bearer = await world.pair('by-socket');
+  const { socketPath } = await world.replica();
+  const client = new GatewayClient({ url: 'http://gateway', socketPath, bearer });
+  const task = await client.sendVerify(ask('by-socket'), { wait: true });
+  expect(await world.client(bearer).getTask(task.id)).toEqual(task);
 });
 
 test('[inv-04] a credential of another execution asks nothing, and still reads what was', async () => {

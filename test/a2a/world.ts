@@ -46,6 +46,7 @@ export type RunScript = (signed: SignedAction, store: GatewayStore) => Promise<E
 
 export interface RunningReplica {
   readonly url: string;
+  readonly socketPath: string;
   readonly ctx: GatewayContext;
   close(): Promise<void>;
 }
@@ -172,7 +173,7 @@ export async function openWorld(
       await Promise.all(own.map((one) => one.close()));
     };
     closing.push(close);
-    return { url: `http://127.0.0.1:${served.port}`, ctx, close };
+    return { url: `http://127.0.0.1:${served.port}`, socketPath, ctx, close };
   };
   const first = await replica();
 

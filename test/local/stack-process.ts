@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stopLocalStack } from '../../local/down.ts';
 import { readState, statePaths, type LocalState, type StatePaths } from '../../local/state.ts';
+import { recordServer } from '../support/orphans.ts';
 import { pollUntil } from '../support/poll.ts';
 
 const MAIN = join(import.meta.dirname, '..', '..', 'cli', 'main.ts');
@@ -44,6 +45,7 @@ export class Home {
       },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
+    if (child.pid !== undefined) child.once('exit', recordServer(child.pid));
     const said = { stdout: '', stderr: '' };
     child.stdout.setEncoding('utf8').on('data', (text: string) => (said.stdout += text));
     child.stderr.setEncoding('utf8').on('data', (text: string) => (said.stderr += text));

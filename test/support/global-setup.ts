@@ -1,4 +1,4 @@
-/** What the system tests share: one Temporal dev server and one store server for the run. Read with `inject(…)`. */
+/** What the system tests share: one Temporal dev server. Stores are a test's own (`store-server.ts`): they start in no time. */
 import type { TestProject } from 'vitest/node';
 import { startDevServer } from './dev-server.ts';
 import { reapOrphans } from './orphans.ts';

@@ -9,6 +9,9 @@ import { identify, lives, stop, type ProcessIdentity } from '../../local/process
 
 const DIRECTORY = join(tmpdir(), `portcullis-test-servers-${userInfo().uid}`);
 
+/** A supervisor first stops what it supervises. */
+const ORDERLY_MS = 20_000;
+
 interface ServerRecord {
   readonly server: ProcessIdentity;
   readonly owner: ProcessIdentity;
@@ -31,7 +34,7 @@ export async function reapOrphans(): Promise<void> {
     const file = join(DIRECTORY, name);
     const record = readRecord(file);
     if (record !== null && lives(record.owner)) continue;
-    if (record !== null) await stop(record.server, 3_000);
+    if (record !== null) await stop(record.server, ORDERLY_MS);
     rmSync(file, { force: true });
   }
 }

@@ -184,7 +184,9 @@ test.each([
   ['prepare_failed', 'prepare_failed'],
   ['policy_mismatch', 'rejected'],
   ['signature_invalid', 'rejected'],
-  ['internal', 'failed_to_start'],
+  ['executor_unavailable', 'executor_unavailable'],
+  ['schema_invalid', 'executor_lost'],
+  ['internal', 'executor_lost'],
 ] as const)('[inv-07] an executor that answers %s ends the run as %s', async (code, status) => {
   const result = await resultOf(`answers-${code}`, {
     run: () => {

@@ -6,8 +6,9 @@ import type { VerifyStatus } from '../../schemas/verify/result.ts';
 
 const NO_REPORT = { report: null } as const;
 
-/** Statuses that an executor may name as the type of its failure. Anything else it throws never ran to an end. */
+/** Statuses that the type of a failure names. With any other type what happened is unknown, which is what lost means. */
 const NAMED: ReadonlyMap<string, VerifyStatus> = new Map([
+  ['executor_unavailable', 'executor_unavailable'],
   ['failed_to_start', 'failed_to_start'],
   ['prepare_failed', 'prepare_failed'],
   ['sandbox_unavailable', 'failed_to_start'],
@@ -24,7 +25,7 @@ export function endOfFailure(thrown: unknown): RunEnd {
   if (cause instanceof TimeoutFailure) return endOfTimeout(cause.timeoutType);
   if (cause instanceof ApplicationFailure) {
     const code = cause.type ?? 'internal';
-    return { ...NO_REPORT, status: NAMED.get(code) ?? 'failed_to_start', reason: code };
+    return { ...NO_REPORT, status: NAMED.get(code) ?? 'executor_lost', reason: code };
   }
   return { ...NO_REPORT, status: 'executor_lost', reason: 'executor_lost' };
 }
