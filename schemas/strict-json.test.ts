@@ -164,7 +164,7 @@ test.each<[string, string, string]>([
   ['half a million open brackets', '['.repeat(500_000), 'json_too_deep'],
   ['a megabyte of backslashes', `"${'\\'.repeat(1_000_000)}`, 'json_malformed'],
   ['quotes that are all escaped', `"${'\\"'.repeat(500_000)}`, 'json_malformed'],
-  ['100,000 keys', `{${Array.from({ length: 80_000 }, (_, n) => `"k${n}":1`).join(',')}}`, 'accepted'],
+  ['80,000 keys', `{${Array.from({ length: 80_000 }, (_, n) => `"k${n}":1`).join(',')}}`, 'accepted'],
   ['60,000 strings, the escape only in the last', `[${'"aaaaaaaa",'.repeat(60_000)}"\\u0061"]`, 'accepted'],
 ])('[inv-19] is bounded in time on %s', (_, text, code) => {
   const start = performance.now();
@@ -173,7 +173,12 @@ test.each<[string, string, string]>([
 });
 
 test('the reason never quotes the document', () => {
-  expect(() => readStrictJson(utf8('{"password":"hunter2" oops}'))).toThrow(
-    expect.not.objectContaining({ message: expect.stringContaining('hunter2') as string }) as Error,
-  );
+  let message = '';
+  try {
+    readStrictJson(utf8('{"password":"hunter2" oops}'));
+  } catch (error) {
+    message = String(error);
+  }
+  expect(message).toContain('is not JSON');
+  expect(message).not.toContain('hunter2');
 });
