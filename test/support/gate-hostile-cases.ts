@@ -8,7 +8,7 @@ export interface HostileCase {
   readonly what: string;
   /** What of it cannot be shown without processes; `null` when nothing. */
   readonly needsServer: string | null;
-  /** Whether `policies/gates/hostile.test.ts` has a test of it. */
+  /** Whether a `policies/gates/hostile-*.test.ts` has a test of it. */
   readonly pure: boolean;
 }
 
