@@ -108,9 +108,9 @@ function goals(scenarios: readonly ScenarioTimes[], exponent: number): BenchRepo
   const [processor, wall] = [worst('processor'), worst('wall')];
   return [
     {
-      goal: `p99 under ${GOAL_P99_MS} ms on the processor at ${CRITERIA} criteria and ${ITEMS} items, whatever the decision`,
-      measured: `${milliseconds(processor)} ms; ${milliseconds(wall)} ms by the wall clock`,
-      met: processor < GOAL_P99_MS,
+      goal: `p99 under ${GOAL_P99_MS} ms at ${CRITERIA} criteria and ${ITEMS} items, whatever the decision`,
+      measured: `${milliseconds(wall)} ms by the wall clock; ${milliseconds(processor)} ms on the processor`,
+      met: wall < GOAL_P99_MS,
     },
     {
       goal: `linear up to ${Math.max(...GROWTH)} items (exponent at most ${LINEAR_UP_TO})`,

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { portcullisError } from '../schemas/errors.ts';
 import type { NumberedTaskEvent, TaskState } from '../schemas/verify/task.ts';
 import type { Streamed, VerifyTask } from './a2a.ts';
@@ -76,6 +76,8 @@ async function all(calls: WatchCalls, afterSeq: number | null): Promise<readonly
 const numbers = (seen: readonly Watched[]) =>
   seen.flatMap((item) => (item.kind === 'event' ? [item.numbered.seq] : []));
 
+afterEach(() => vi.restoreAllMocks());
+
 describe('a watch', () => {
   test('without a cut shows the snapshot, each event and the end', async () => {
     const seen = await all(gateway([null]), null);
@@ -108,6 +110,27 @@ describe('a watch', () => {
     const seen = await all(patient, 6);
     expect(asked).toBe(3);
     expect(seen.map(({ kind }) => kind)).toEqual(['end']);
+  });
+
+  test('that cannot come back for a minute and a half is thrown as a cut, never shown as an end', async () => {
+    let now = 0;
+    vi.spyOn(performance, 'now').mockImplementation(() => now);
+    const cut = () => portcullisError('gateway_unavailable', { url: 'http://127.0.0.1:1' });
+    const gone: WatchCalls = {
+      subscribe: () => ({ [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(cut()) }) }),
+      getTask: () => Promise.reject(cut()),
+      pause: () => {
+        now += 10_000;
+        return Promise.resolve();
+      },
+    };
+    const seen: Watched[] = [];
+    const watching = async () => {
+      for await (const item of watchTask(gone, 3)) seen.push(item);
+    };
+    await expect(watching()).rejects.toMatchObject({ code: 'stream_cut', edge: { exit: 9 } });
+    expect(now).toBeGreaterThan(90_000);
+    expect(new Set(seen.map(({ kind }) => kind))).toEqual(new Set(['cut']));
   });
 
   test.each(['unauthenticated', 'not_found', 'interrupted'] as const)('%s is thrown, not retried', async (code) => {

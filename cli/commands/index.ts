@@ -6,6 +6,7 @@ import { doctorCommand } from './doctor.ts';
 import { downCommand } from './down.ts';
 import { gateEvalCommand } from './gate-eval.ts';
 import { keysCommand } from './keys.ts';
+import { killSwitchCommand } from './kill-switch.ts';
 import { policyCommand } from './policy.ts';
 import { replayCommand } from './replay.ts';
 import { serveCommand } from './serve.ts';
@@ -22,6 +23,7 @@ export function addCommands(program: Command): void {
   program.addCommand(doctorCommand());
   program.addCommand(verifyCommand());
   program.addCommand(taskCommand());
+  program.addCommand(killSwitchCommand());
   program.addCommand(policyCommand());
   program.addCommand(gateCommand());
   program.addCommand(verdictCommand());

@@ -59,6 +59,8 @@ export function taskCommand(): Command {
 
 function wholeLimit(text: string): number {
   const limit = /^[1-9]\d{0,2}$/.test(text) ? Number(text) : Number.NaN;
-  if (Number.isNaN(limit)) throw portcullisError('usage', { reason: '--limit must be a whole number from 1 to 999' });
+  if (Number.isNaN(limit) || limit > 500) {
+    throw portcullisError('usage', { reason: '--limit must be a whole number from 1 to 500' });
+  }
   return limit;
 }

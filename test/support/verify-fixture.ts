@@ -64,7 +64,11 @@ export function preparedRun(accepted: AcceptedRequest): PreparedRun {
     artifacts: [],
     counts: { parser: 'node-test', minExecuted: 1, maxSkipped: 0 },
     subject: request.subject,
-    executor: { role: request.executor, workspace: accepted.workspace, workspaceGeneration: accepted.workspaceGeneration },
+    executor: {
+      role: request.executor,
+      workspace: accepted.workspace,
+      workspaceGeneration: accepted.workspaceGeneration,
+    },
     notAfter: 1_800_000_000_000,
   };
   return {

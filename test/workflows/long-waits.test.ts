@@ -1,0 +1,55 @@
+/** Waits of minutes, on the time-skipping server. */
+import { TestWorkflowEnvironment } from '@temporalio/testing';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { timeSkippingServer } from '../../local/binaries.ts';
+import { SEARCH_ATTRIBUTE_NAMES } from '../../schemas/search-attributes.ts';
+import type { Turn } from '../../schemas/verify/activities.ts';
+import { bundleWorkflows } from '../../workers/control/workflow-bundle.ts';
+import { play, type Theatre } from './stage.ts';
+
+/** `INDEXED_VALUE_TYPE_KEYWORD` of Temporal's API. */
+const KEYWORD = 2;
+
+let environment: TestWorkflowEnvironment;
+let theatre: Theatre;
+
+beforeAll(async () => {
+  environment = await TestWorkflowEnvironment.createTimeSkipping({
+    server: { executable: { type: 'existing-path', path: timeSkippingServer() } },
+  });
+  await environment.connection.operatorService.addSearchAttributes({
+    namespace: environment.namespace ?? 'default',
+    searchAttributes: Object.fromEntries(SEARCH_ATTRIBUTE_NAMES.map((name) => [name, KEYWORD])),
+  });
+  theatre = {
+    client: environment.client,
+    connection: environment.nativeConnection,
+    workflowBundle: await bundleWorkflows(),
+  };
+});
+afterAll(() => environment.teardown());
+
+/** How a run ended whose turn never came, and after how many seconds of the workflow's own time. */
+async function waitedOut(pair: string, turn: Turn) {
+  return await play(theatre, pair, { turns: () => turn }, async ({ handle, endings }) => {
+    await handle.result();
+    const { startTime, closeTime } = await handle.describe();
+    return { result: endings[0]?.result, seconds: ((closeTime?.getTime() ?? 0) - startTime.getTime()) / 1000 };
+  });
+}
+
+test('[inv-07] a run that stays queued for five minutes ends as unavailable, never as a failure', async () => {
+  const { result, seconds } = await waitedOut('stays-queued', { kind: 'queued', place: 1 });
+  expect(result).toMatchObject({ status: 'executor_unavailable', satisfied: false });
+  expect(result?.reasons).toContain('busy');
+  expect(seconds).toBeGreaterThanOrEqual(300);
+  expect(seconds).toBeLessThan(310);
+});
+
+test('[inv-07] presence that never becomes known is not waited for beyond its bound', async () => {
+  const { result, seconds } = await waitedOut('never-settles', { kind: 'settling' });
+  expect(result).toMatchObject({ status: 'executor_unavailable' });
+  expect(result?.reasons).toContain('presence_unknown');
+  expect(seconds).toBeGreaterThanOrEqual(20);
+  expect(seconds).toBeLessThan(30);
+});
