@@ -10,7 +10,7 @@ import { runDispositionOf } from './run-disposition.ts';
 import { segment, codes, clean, passed, other, withPrior } from '../../test/support/gate-hostile.ts';
 
 describe('the thirteen of the seed', () => {
-  test('[seed-1] a pass on commit A is foreign to B, and no longer applies once B is current', () => {
+  test('[seed-1] [inv-03] a pass on commit A is foreign to B, and no longer applies once B is current', () => {
     const [a, b] = [segment(other('b')), segment(other('c'))];
     expect(codes(b, clean(a))).toEqual([
       'blocked',
@@ -58,14 +58,14 @@ describe('the thirteen of the seed', () => {
     expect(said).toEqual(['rework', 'check_failed', 'check_and_verifier_disagree']);
   });
 
-  test('[seed-8] two evaluations of the same inputs give the same record, byte for byte', () => {
+  test('[seed-8] [inv-03] two evaluations of the same inputs give the same record, byte for byte', () => {
     const world = segment();
     const records = clean(world);
     const [first, second] = [records, records.toReversed()].map((order) => decideGate(inputOf(world, order), []));
     expect(second).toEqual(first);
   });
 
-  test('[seed-9] after a policy change the old pass stays and does not apply; the new one is another evaluation', () => {
+  test('[seed-9] [inv-03] after a policy change the old pass stays and does not apply; the new one is another evaluation', () => {
     const { input, decision, facts } = passed();
     const stricter = worldOf('segment', { policy: { revision: 2 } });
     const renewed = inputOf(stricter, clean(stricter));
@@ -99,7 +99,7 @@ describe('the thirteen of the seed', () => {
     expect(codes(current, [make.check('tests'), late])).toContain('evidence_foreign');
   });
 
-  test('[seed-13] text of a model reaches no id, policy, grant or decision', () => {
+  test('[seed-13] [inv-01] text of a model reaches no id, policy, grant or decision', () => {
     const make = new Maker(segment());
     const row = make.row('login-works', 'passed');
     expect(() => readEvidenceRecord({ ...make.run('reviewer'), policy: { mapping: {} } })).toThrow('Unrecognized key');
