@@ -11,6 +11,20 @@ export async function readBoundedFile(
   maxBytes: number,
   stdin: AsyncIterable<unknown> = process.stdin,
 ): Promise<Uint8Array> {
+  const bytes = await readPastBound(file, maxBytes, stdin);
+  if (bytes.length > maxBytes) throw portcullisError('body_too_large', { limit: maxBytes });
+  return bytes;
+}
+
+/**
+ * The same for whoever answers a file that is too large by itself: reading stops once more than `maxBytes` are there.
+ * @throws `not_found`, `usage` when it cannot be read
+ */
+export async function readPastBound(
+  file: string,
+  maxBytes: number,
+  stdin: AsyncIterable<unknown> = process.stdin,
+): Promise<Uint8Array> {
   const source: AsyncIterable<unknown> = file === '-' ? stdin : createReadStream(file);
   const chunks: Uint8Array[] = [];
   let length = 0;
@@ -26,6 +40,5 @@ export async function readBoundedFile(
     if (code === 'ENOENT') throw portcullisError('not_found', { what: 'file', id: file }, error);
     throw portcullisError('usage', { reason: `${file} cannot be read (${code})` }, error);
   }
-  if (length > maxBytes) throw portcullisError('body_too_large', { limit: maxBytes });
   return Buffer.concat(chunks);
 }

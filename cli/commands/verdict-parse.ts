@@ -1,13 +1,12 @@
 /** `portcullis verdict parse FILE`: what the orchestrator reads in a reviewer's message, or why it cannot. */
-import { createReadStream } from 'node:fs';
 import { Command } from 'commander';
 import { MESSAGE_BOUNDS } from '../../policies/verdicts/bounds.ts';
 import { parseVerdictBytes } from '../../policies/verdicts/parse.ts';
 import { routeOf } from '../../policies/verdicts/route.ts';
-import { portcullisError } from '../../schemas/errors.ts';
 import type { VerdictReading, VerdictRoute } from '../../schemas/verdict.ts';
 import type { Output, Style } from '../output.ts';
 import { action, exampleHelp } from '../program.ts';
+import { readPastBound } from '../read-file.ts';
 
 /** The noun with its verb. */
 export function verdictCommand(): Command {
@@ -31,7 +30,7 @@ export async function verdictParse(
   { file, stdin = process.stdin }: { readonly file: string; readonly stdin?: AsyncIterable<unknown> },
   output: Output,
 ): Promise<number> {
-  const reading = parseVerdictBytes(await messageBytes(file, stdin));
+  const reading = parseVerdictBytes(await readPastBound(file, MESSAGE_BOUNDS.bytes, stdin));
   const route = routeOf(reading);
   output.result('Verdict', verdictJson(reading, route), verdictText(reading, route, output));
   return EXIT[reading.verdict];
@@ -77,28 +76,4 @@ function verdictText(reading: VerdictReading, route: VerdictRoute, output: Outpu
     case 'UNPARSEABLE':
       return [`verdict  ${verdict} ${reading.reason}`, `reason   ${reading.detail}`, ...lines].join('\n');
   }
-}
-
-/** The bytes of the message, read only until it is known to be too large. */
-async function messageBytes(file: string, stdin: AsyncIterable<unknown>): Promise<Uint8Array> {
-  const source: AsyncIterable<unknown> = file === '-' ? stdin : createReadStream(file);
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  try {
-    for await (const chunk of source) {
-      const bytes = chunk instanceof Uint8Array ? chunk : new TextEncoder().encode(String(chunk));
-      chunks.push(bytes);
-      length += bytes.length;
-      if (length > MESSAGE_BOUNDS.bytes) break;
-    }
-  } catch (error) {
-    throw unreadable(file, error);
-  }
-  return Buffer.concat(chunks);
-}
-
-function unreadable(file: string, error: unknown): Error {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
-  if (code === 'ENOENT') return portcullisError('not_found', { what: 'file', id: file }, error);
-  return portcullisError('usage', { reason: `${file} cannot be read (${code})` }, error);
 }
