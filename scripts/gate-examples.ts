@@ -14,7 +14,6 @@ export const GATE_EXAMPLES = fileURLToPath(new URL('../examples/gate/', import.m
 /** Every file of the directory with its text. */
 export function gateExampleFiles(): ReadonlyMap<string, string> {
   const files = new Map(SCENARIOS.map((scenario) => [`${scenario.name}.json`, requestText(scenario)]));
-  files.set('index.json', json(SCENARIOS.map(indexEntry)));
   files.set('README.md', readme());
   return files;
 }
@@ -22,10 +21,6 @@ export function gateExampleFiles(): ReadonlyMap<string, string> {
 function requestText({ note, world, evidence }: Scenario): string {
   const { subject, policy, definition } = world;
   return json({ note, subject, evidence, policy, definition, asOf: new Date(AS_OF).toISOString() });
-}
-
-function indexEntry({ name, note, decision, codes }: Scenario) {
-  return { file: `${name}.json`, decision, exit: DECISION_EXIT[decision], codes, note };
 }
 
 function readme(): string {
