@@ -1,77 +1,106 @@
 /**
- * Reads a repository that somebody else can write: git runs in a sandbox of its own, without network, on a read-only view, so
- * that nothing the repository configures can reach the caller (invariant 17). What comes out is a bundle.
+ * Reads a repository that somebody else can write. Git runs in a sandbox of its own that sees the repository's own git
+ * directories read-only and nothing else, with no network and no transport, and what comes out is a bundle (invariant 17).
  */
 import { spawn } from 'node:child_process';
 import { createWriteStream } from 'node:fs';
-import { readFile, realpath, stat } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { rm } from 'node:fs/promises';
+import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { text } from 'node:stream/consumers';
 import { portcullisError } from '../../schemas/errors.ts';
 import { COMMIT_PATTERN } from '../../schemas/names.ts';
+import { findGitDirectories, type GitDirectories } from './git-directories.ts';
 
 export interface RepositoryHead {
   /** Absolute path of the checkout, links resolved. */
   readonly path: string;
+  readonly directories: GitDirectories;
   readonly headSha: string;
-  /** First parent of HEAD; `null` for the first commit. */
+  /** First parent of HEAD; `null` for the first commit, and where a shallow clone has cut the history. */
   readonly baseSha: string | null;
 }
 
+/** Looking up a commit takes milliseconds; a repository that makes it take longer is not waited for. */
+const LOOK_UP_MS = 15_000;
+/** Packing a large history takes minutes. */
+const PACK_MS = 10 * 60_000;
+const MAX_ANSWER_BYTES = 4096;
+
 /** What HEAD of the repository at this path is. @throws `repository_invalid`, `binary_missing` */
 export async function readRepositoryHead(path: string): Promise<RepositoryHead> {
-  const root = await checkoutRoot(path);
-  const headSha = (await sandboxedGit(root, ['rev-parse', '--verify', '--quiet', 'HEAD^{commit}'])).trim();
-  if (!COMMIT_PATTERN.test(headSha)) throw invalid(path, 'it has no commit yet');
-  const parent = await sandboxedGit(root, ['rev-parse', '--verify', '--quiet', 'HEAD^']).catch(() => '');
-  return { path: root, headSha, baseSha: COMMIT_PATTERN.test(parent.trim()) ? parent.trim() : null };
+  const directories = await findGitDirectories(path);
+  const headSha = await commitOf(directories, 'HEAD^{commit}');
+  if (headSha === null) throw invalid(directories.checkout, 'it has no commit yet');
+  // A shallow clone names the parent and does not have it, which is answered as no commit.
+  return { path: directories.checkout, directories, headSha, baseSha: await commitOf(directories, 'HEAD^1^{commit}') };
 }
 
-/** Writes a bundle of HEAD with all its history to a new file. @throws `repository_invalid`, `binary_missing` */
-export async function writeBundle(root: string, file: string): Promise<void> {
-  const child = await startSandboxedGit(root, ['bundle', 'create', '--quiet', '-', 'HEAD']);
-  const [, complaint] = await Promise.all([
-    pipeline(child.stdout, createWriteStream(file, { flags: 'wx', mode: 0o600 })),
-    text(child.stderr),
-    child.ended,
-  ]);
-  if ((await child.ended) !== 0) throw invalid(root, lastLine(complaint));
+/** Writes a bundle of HEAD with all the history that is there to a new file. @throws `repository_invalid`, `binary_missing` */
+export async function writeBundle(head: RepositoryHead, file: string): Promise<void> {
+  const call = startSandboxedGit(head.directories, ['bundle', 'create', '--quiet', '-', 'HEAD'], PACK_MS);
+  const written = pipeline(call.stdout, createWriteStream(file, { flags: 'wx', mode: 0o600 }));
+  const [complaint, code] = await Promise.all([call.complaint, call.code, written]);
+  if (code === 0) return;
+  await rm(file, { force: true });
+  throw invalid(head.path, lastLine(complaint));
 }
 
-async function sandboxedGit(root: string, args: readonly string[]): Promise<string> {
-  const child = await startSandboxedGit(root, args);
-  const [out, complaint, code] = await Promise.all([text(child.stdout), text(child.stderr), child.ended]);
-  if (code !== 0) throw invalid(root, lastLine(complaint));
-  return out;
+/** The commit that the expression names; `null` when there is none. */
+async function commitOf(directories: GitDirectories, expression: string): Promise<string | null> {
+  const call = startSandboxedGit(directories, ['rev-parse', '--verify', '--quiet', expression], LOOK_UP_MS);
+  const [answer, code] = await Promise.all([bounded(call.stdout), call.code, call.complaint]);
+  return code === 0 && COMMIT_PATTERN.test(answer.trim()) ? answer.trim() : null;
 }
 
-async function startSandboxedGit(root: string, args: readonly string[]) {
-  const views = [...new Set([root, ...(await sharedGitDirectories(root))])];
+interface SandboxedGit {
+  readonly stdout: Readable;
+  /** The beginning of what it wrote to stderr. */
+  readonly complaint: Promise<string>;
+  readonly code: Promise<number>;
+}
+
+/**
+ * Configuration that could start a program is overruled: no transport at all (a partial clone would fetch what it lacks,
+ * by a command of its choice), no hooks, no monitor, no ssh, no pager. What is overlooked here still runs inside.
+ */
+const HARMLESS = [
+  ...['safe.directory=*', 'core.fsmonitor=false', 'core.hooksPath=/dev/null', 'core.sshCommand=false'],
+  ...['core.pager=cat', 'core.alternateRefsCommand=false', 'protocol.allow=never', 'pack.threads=1'],
+].flatMap((setting) => ['-c', setting]);
+
+const ENVIRONMENT = {
+  PATH: '/usr/local/bin:/usr/bin:/bin',
+  HOME: '/nonexistent',
+  LANG: 'C.UTF-8',
+  GIT_CONFIG_NOSYSTEM: '1',
+  GIT_CONFIG_GLOBAL: '/dev/null',
+  GIT_OPTIONAL_LOCKS: '0',
+  GIT_TERMINAL_PROMPT: '0',
+  GIT_NO_REPLACE_OBJECTS: '1',
+  GIT_NO_LAZY_FETCH: '1',
+  // Overrules every `protocol.*.allow` of the repository: only a transport of this name may run.
+  GIT_ALLOW_PROTOCOL: 'none',
+} as const;
+
+function startSandboxedGit(directories: GitDirectories, args: readonly string[], deadlineMs: number): SandboxedGit {
   const sandbox = [
     ...['--unshare-user', '--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-net', '--unshare-cgroup-try'],
     ...['--uid', '1000', '--gid', '1000', '--die-with-parent', '--new-session', '--clearenv', '--cap-drop', 'ALL'],
     ...['--ro-bind', '/usr', '/usr', '--symlink', 'usr/bin', '/bin', '--symlink', 'usr/lib', '/lib'],
     ...['--symlink', 'usr/lib64', '/lib64', '--proc', '/proc', '--dev', '/dev', '--tmpfs', '/tmp'],
-    ...views.flatMap((view) => ['--ro-bind', view, view]),
-    ...['--chdir', root, '--setenv', 'PATH', '/usr/local/bin:/usr/bin:/bin', '--setenv', 'HOME', '/tmp'],
-    ...['--setenv', 'GIT_CONFIG_NOSYSTEM', '1', '--setenv', 'GIT_OPTIONAL_LOCKS', '0', '--setenv', 'LANG', 'C.UTF-8'],
+    // Where they are on this machine, since a linked worktree names its repository by its path.
+    ...directories.visible.flatMap((directory) => ['--ro-bind', directory, directory]),
+    ...Object.entries(ENVIRONMENT).flatMap(([name, value]) => ['--setenv', name, value]),
+    ...['--chdir', '/'],
   ];
-  const git = [
-    'git',
-    '-c',
-    'safe.directory=*',
-    '-c',
-    'core.fsmonitor=false',
-    '-c',
-    'core.hooksPath=/dev/null',
-    ...args,
-  ];
-  const child = spawn('bwrap', [...sandbox, '--', ...git], {
+  const command = ['git', ...HARMLESS, `--git-dir=${directories.gitDir}`, ...args];
+  const child = spawn('bwrap', [...sandbox, '--', ...command], {
     env: { PATH: process.env['PATH'] ?? '' },
     stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: deadlineMs,
+    killSignal: 'SIGKILL',
   });
-  const { promise: ended, resolve: end, reject: fail } = Promise.withResolvers<number>();
+  const { promise: code, resolve: end, reject: fail } = Promise.withResolvers<number>();
   child.once('error', (error) => {
     fail(
       portcullisError(
@@ -81,44 +110,21 @@ async function startSandboxedGit(root: string, args: readonly string[]) {
       ),
     );
   });
-  child.once('close', (code) => end(code ?? 1));
+  child.once('close', (status) => end(status ?? 1));
   // Whoever reads the streams also awaits the end; a failure in between must not count as unhandled.
-  ended.catch(() => {});
-  return { stdout: child.stdout, stderr: child.stderr, ended };
+  code.catch(() => {});
+  return { stdout: child.stdout, complaint: bounded(child.stderr), code };
 }
 
-/** The checkout's own root, so that a path inside a repository works as it does with git. */
-async function checkoutRoot(path: string): Promise<string> {
-  const start = await realpath(resolve(path)).catch(() => null);
-  if (start === null) throw invalid(path, 'there is no such directory');
-  for (let at = start; ; at = dirname(at)) {
-    if ((await exists(join(at, '.git'))) || (await isBare(at))) return at;
-    if (dirname(at) === at) throw invalid(path, 'neither it nor a directory above it is a git repository');
+/** The beginning of a stream, which is read to its end so that its writer does not stall. */
+async function bounded(stream: Readable): Promise<string> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    if (length < MAX_ANSWER_BYTES) chunks.push(chunk);
+    length += chunk.length;
   }
-}
-
-/** Where a linked worktree keeps its objects: `.git` is then a file that names another directory. */
-async function sharedGitDirectories(root: string): Promise<readonly string[]> {
-  const pointer = await readFile(join(root, '.git'), 'utf8').catch(() => null);
-  const named = pointer === null ? null : /^gitdir: (.+)$/m.exec(pointer);
-  if (named?.[1] === undefined) return [];
-  const gitDir = await realpath(resolve(root, named[1])).catch(() => null);
-  if (gitDir === null) return [];
-  const common = await readFile(join(gitDir, 'commondir'), 'utf8').catch(() => null);
-  return common === null ? [gitDir] : [gitDir, await realpath(resolve(gitDir, common.trim()))];
-}
-
-async function isBare(path: string): Promise<boolean> {
-  return (
-    (await exists(join(path, 'HEAD'))) && (await exists(join(path, 'objects'))) && (await exists(join(path, 'refs')))
-  );
-}
-
-async function exists(path: string): Promise<boolean> {
-  return await stat(path).then(
-    () => true,
-    () => false,
-  );
+  return Buffer.concat(chunks).toString('utf8', 0, MAX_ANSWER_BYTES);
 }
 
 function invalid(path: string, reason: string) {
@@ -126,5 +132,5 @@ function invalid(path: string, reason: string) {
 }
 
 function lastLine(complaint: string): string {
-  return complaint.trim().split('\n').at(-1)?.slice(0, 200) || 'git refused it without a word';
+  return complaint.trim().split('\n').at(-1)?.slice(0, 200) || 'git could not pack it';
 }

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -40,7 +40,7 @@ function repository(name: string): string {
 async function imported(path: string) {
   const head = await readRepositoryHead(path);
   const bundle = join(root, 'head.bundle');
-  await writeBundle(head.path, bundle);
+  await writeBundle(head, bundle);
   const own = pairRepository(join(root, 'own'), 'local', 'local-1');
   await own.importBundle(bundle, head.headSha);
   return { head, own };
@@ -96,6 +96,98 @@ test('[inv-17] what a repository configures does not run outside the sandbox whe
   expect(existsSync(marker)).toBe(true);
 });
 
+test('a shallow clone is taken in with the history that it has', async () => {
+  const path = repository('repo');
+  const shallow = join(root, 'shallow');
+  userGit(root, 'clone', '-q', '--depth=1', `file://${path}`, shallow);
+  const { head, own } = await imported(shallow);
+  expect(head.headSha).toBe(userGit(path, 'rev-parse', 'HEAD'));
+  expect(head.baseSha).toBeNull();
+  expect(await own.treeOf(head.headSha)).toBe(userGit(path, 'rev-parse', 'HEAD^{tree}'));
+});
+
+test('a SHA-256 repository, a bare one and one named by its git directory are read like any other', async () => {
+  const path = join(root, 'sha256');
+  mkdirSync(path);
+  userGit(path, 'init', '-q', '--object-format=sha256');
+  writeFileSync(join(path, 'a'), 'a');
+  userGit(path, 'add', '.');
+  userGit(path, 'commit', '-qm', 'first');
+  const { head } = await imported(join(path, '.git'));
+  expect(head).toMatchObject({ path, headSha: userGit(path, 'rev-parse', 'HEAD') });
+  userGit(root, 'clone', '-q', '--bare', path, join(root, 'bare.git'));
+  expect((await readRepositoryHead(join(root, 'bare.git'))).headSha).toBe(head.headSha);
+});
+
+test('[inv-17] a partial clone starts no transport of its choice', async () => {
+  const path = repository('repo');
+  const marker = join(path, '.git', 'ran');
+  const helper = join(path, '.git', 'helper');
+  writeFileSync(helper, `#!/bin/sh\ntouch ${marker}\n`);
+  chmodSync(helper, 0o755);
+  userGit(path, 'config', 'extensions.partialClone', 'origin');
+  userGit(path, 'config', 'remote.origin.promisor', 'true');
+  userGit(path, 'config', 'remote.origin.url', `ext::${helper}`);
+  userGit(path, 'config', 'protocol.ext.allow', 'always');
+  writeFileSync(join(path, '.git', 'HEAD'), `${'1'.repeat(40)}\n`);
+  await expect(readRepositoryHead(path)).rejects.toMatchObject({ code: 'repository_invalid' });
+  expect(existsSync(marker)).toBe(false);
+  // Plainly called, git runs it: the guard is what stops it.
+  expect(() => userGit(path, 'rev-parse', '--verify', 'HEAD^{commit}')).toThrow();
+  expect(existsSync(marker)).toBe(true);
+});
+
+test.each<[string, (path: string) => void]>([
+  ['of two lines', (path) => writeFileSync(join(path, '.git'), 'gitdir: g\nx\n')],
+  ['that is a link', (path) => symlinkSync('/etc', join(path, '.git'))],
+  ['that names a directory of nobody', (path) => writeFileSync(join(path, '.git'), 'gitdir: /etc\n')],
+  ['that names the parent of everything', (path) => writeFileSync(join(path, '.git'), `gitdir: ${root}\n`)],
+  [
+    'that names a repository which does not know it',
+    (path) => {
+      const other = repository('other');
+      userGit(other, 'worktree', 'add', '-q', '--detach', join(root, 'theirs'));
+      writeFileSync(join(path, '.git'), `gitdir: ${other}/.git/worktrees/theirs\n`);
+    },
+  ],
+])('[inv-15] [inv-17] a .git file %s shows no directory of this machine to git', async (_, make) => {
+  const path = join(root, 'hostile');
+  mkdirSync(path);
+  make(path);
+  await expect(readRepositoryHead(path)).rejects.toMatchObject({ code: 'repository_invalid' });
+});
+
+test('[inv-15] git sees the git directory of the repository and nothing beside it', async () => {
+  const path = repository('repo');
+  const { directories } = await readRepositoryHead(path);
+  expect(directories.visible).toEqual([join(path, '.git')]);
+});
+
+test('[inv-19] borrowed objects are refused by name', async () => {
+  const path = repository('repo');
+  userGit(root, 'clone', '-q', '--shared', path, join(root, 'shared'));
+  await expect(readRepositoryHead(join(root, 'shared'))).rejects.toThrow('borrows objects');
+});
+
+test('[inv-19] a bundle whose pack lacks objects of the commit is refused', async () => {
+  const path = repository('repo');
+  const head = await readRepositoryHead(path);
+  const [blob] = userGit(path, 'rev-parse', 'HEAD:package.json').split('\n');
+  const pack = execFileSync('git', ['pack-objects', '--stdout', '-q'], {
+    cwd: path,
+    input: userGit(path, 'rev-list', '--objects', 'HEAD')
+      .split('\n')
+      .map((line) => line.split(' ')[0])
+      .filter((id) => id !== blob)
+      .join('\n'),
+    stdio: ['pipe', 'pipe', 'ignore'],
+  });
+  const bundle = join(root, 'lacking.bundle');
+  writeFileSync(bundle, Buffer.concat([Buffer.from(`# v2 git bundle\n${head.headSha} HEAD\n\n`), pack]));
+  const own = pairRepository(join(root, 'own'), 'local', 'local-1');
+  await expect(own.importBundle(bundle, head.headSha)).rejects.toMatchObject({ code: 'repository_invalid' });
+});
+
 test.each([
   ['a missing directory', () => join(root, 'nowhere'), 'no such directory'],
   ['a directory that is no repository', () => root, 'a git repository'],
@@ -112,7 +204,7 @@ test('[inv-19] refuses a repository without a commit, and a bundle without the c
   userGit(empty, 'init', '-q');
   await expect(readRepositoryHead(empty)).rejects.toMatchObject({ code: 'repository_invalid' });
   const path = repository('repo');
-  await writeBundle(path, join(root, 'x.bundle'));
+  await writeBundle(await readRepositoryHead(path), join(root, 'x.bundle'));
   const own = pairRepository(join(root, 'own'), 'local', 'local-1');
   await expect(own.importBundle(join(root, 'x.bundle'), 'f'.repeat(40))).rejects.toMatchObject({
     code: 'repository_invalid',

@@ -8,7 +8,9 @@ import { contentDigest } from '../../schemas/digest.ts';
 import { portcullisError } from '../../schemas/errors.ts';
 import { checkedName, COMMIT_PATTERN } from '../../schemas/names.ts';
 import type { DefinitionDigest } from '../../schemas/verify/result.ts';
+import { readBundleHeader, takeInPack } from './pack.ts';
 import { git, gitSucceeds } from './run.ts';
+import { completeHistory } from './shallow.ts';
 
 export interface PairRepository {
   /** The bare repository's directory. */
@@ -41,30 +43,16 @@ export function pairRepository(root: string, tenant: string, pair: string): Pair
 async function importBundle(gitDir: string, bundle: string, commit: string): Promise<void> {
   checkedCommit(commit);
   await ensureRepository(gitDir, commit);
-  // Bundles of real repositories carry old harmless faults; what could make git itself misbehave stays an error.
-  const tolerated = [
-    'zeroPaddedFilemode',
-    'badTimezone',
-    'missingSpaceBeforeDate',
-    'missingNameBeforeEmail',
-    'missingEmail',
-  ];
-  await git({
-    gitDir,
-    args: [
-      ...['-c', 'protocol.allow=never', '-c', 'protocol.file.allow=always', '-c', 'fetch.fsckObjects=true'],
-      ...tolerated.flatMap((id) => ['-c', `fetch.fsck.${id}=ignore`]),
-      ...['fetch', '--quiet', '--no-tags', '--no-write-fetch-head', '--no-auto-gc', bundle],
-      `+HEAD:refs/portcullis/imports/${commit}`,
-    ],
-    timeoutMs: 300_000,
-  });
-  if (!(await hasCommit(gitDir, commit))) {
+  const header = await readBundleHeader(bundle);
+  if (header.head !== commit) {
     throw portcullisError('repository_invalid', {
       path: 'the bundle',
       reason: `it does not hold the commit ${commit}`,
     });
   }
+  await takeInPack(gitDir, bundle, header.packOffset);
+  await completeHistory(gitDir, commit);
+  await git({ gitDir, args: ['update-ref', `refs/portcullis/imports/${commit}`, commit] });
 }
 
 async function ensureRepository(gitDir: string, commit: string): Promise<void> {

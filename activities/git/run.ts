@@ -5,7 +5,8 @@
 import { execFile, spawn } from 'node:child_process';
 import { portcullisError } from '../../schemas/errors.ts';
 
-const ENVIRONMENT = {
+/** Nothing of the machine's, a user's or a checkout's configuration. */
+export const GIT_ENVIRONMENT = {
   PATH: '/usr/local/bin:/usr/bin:/bin',
   LANG: 'C.UTF-8',
   HOME: '/nonexistent',
@@ -16,7 +17,8 @@ const ENVIRONMENT = {
   GIT_NO_REPLACE_OBJECTS: '1',
 } as const;
 
-const FIXED = [
+/** Before every command: no hooks, no monitor, no maintenance behind our back. */
+export const GIT_SETTINGS = [
   '-c',
   'core.hooksPath=/dev/null',
   '-c',
@@ -43,8 +45,8 @@ export async function git({ gitDir, args, timeoutMs = 30_000, input }: GitCall):
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
   const child = execFile(
     'git',
-    [...FIXED, `--git-dir=${gitDir}`, ...args],
-    { env: ENVIRONMENT, encoding: 'buffer', maxBuffer: OUTPUT_LIMIT, timeout: timeoutMs, killSignal: 'SIGKILL' },
+    [...GIT_SETTINGS, `--git-dir=${gitDir}`, ...args],
+    { env: GIT_ENVIRONMENT, encoding: 'buffer', maxBuffer: OUTPUT_LIMIT, timeout: timeoutMs, killSignal: 'SIGKILL' },
     (error, stdout, stderr) => {
       if (error === null) resolve(stdout);
       else
@@ -61,7 +63,10 @@ export async function git({ gitDir, args, timeoutMs = 30_000, input }: GitCall):
 /** True when git exits with 0; its output is not of interest. */
 export async function gitSucceeds({ gitDir, args }: GitCall): Promise<boolean> {
   const { promise, resolve, reject } = Promise.withResolvers<boolean>();
-  const child = spawn('git', [...FIXED, `--git-dir=${gitDir}`, ...args], { env: ENVIRONMENT, stdio: 'ignore' });
+  const child = spawn('git', [...GIT_SETTINGS, `--git-dir=${gitDir}`, ...args], {
+    env: GIT_ENVIRONMENT,
+    stdio: 'ignore',
+  });
   child.once('error', reject);
   child.once('exit', (code) => resolve(code === 0));
   return await promise;

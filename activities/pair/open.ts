@@ -2,7 +2,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ClaimCodeRecord } from '../../schemas/credential.ts';
-import { portcullisError } from '../../schemas/errors.ts';
+import { asPortcullisError, portcullisError } from '../../schemas/errors.ts';
 import { checkedName, EXECUTOR_ROLES } from '../../schemas/names.ts';
 import type { PairHead, PairRoles } from '../../schemas/pair.ts';
 import type { ImportRequest, PairRecords } from '../../schemas/pair-activities.ts';
@@ -18,14 +18,21 @@ const CLAIM_CODE_LIFETIME_MS = 10 * 60_000;
 export async function importRepository(needs: PairDependencies, request: ImportRequest): Promise<void> {
   const { tenant, pair, importId, headSha, baseSha } = request;
   const repository = pairRepository(needs.repositoriesDir, tenant, pair);
-  if (importId !== null && !(await isThere(repository, headSha))) {
-    await repository.importBundle(incomingBundle(needs.incomingDir, tenant, importId), headSha);
+  const bundle = importId === null ? null : incomingBundle(needs.incomingDir, tenant, importId);
+  if (bundle !== null && !(await isThere(repository, headSha))) {
+    try {
+      await repository.importBundle(bundle, headSha);
+    } catch (thrown) {
+      // Refused for good: nobody comes for this file again.
+      if (asPortcullisError(thrown).code === 'repository_invalid') await rm(bundle, { force: true });
+      throw thrown;
+    }
   }
   for (const commit of [headSha, ...(baseSha === null ? [] : [baseSha])]) {
     if (!(await isThere(repository, commit))) throw portcullisError('not_found', { what: 'commit', id: commit });
   }
   // Only once it is in: a retry of this activity needs the file again.
-  if (importId !== null) await rm(incomingBundle(needs.incomingDir, tenant, importId), { force: true });
+  if (bundle !== null) await rm(bundle, { force: true });
 }
 
 /** Where the gateway leaves an uploaded bundle for the control worker. */

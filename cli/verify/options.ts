@@ -23,8 +23,14 @@ export function verifyOptions(flags: Readonly<Record<string, unknown>>, argv: re
   if (argv.length === 0) throw usage('name the command to run after --, for example: -- node --test');
   const cwd = WORKING_DIRECTORIES.find((name) => name === flags['cwd']);
   if (cwd === undefined) throw usage(`--cwd must be one of ${WORKING_DIRECTORIES.join(', ')}`);
+  if (cwd === 'worktree') {
+    throw usage('--cwd worktree needs a producer with a live tree, and a repository of yours has none: use --cwd repo');
+  }
   const executor = text(flags['executor']);
   if (executor !== null && !isExecutorRole(executor)) throw usage('--executor must be forge or verifier');
+  if (executor === 'forge') {
+    throw usage('--executor forge is the workspace of a producer, and a repository of yours has none: use verifier');
+  }
   const pair = text(flags['pair']);
   return {
     repo: text(flags['repo']) ?? '.',

@@ -19,9 +19,7 @@ export async function withPairLock<T>(
   pair: string,
   work: () => Promise<T>,
 ): Promise<T> {
-  const directory = join(paths.root, 'locks');
-  mkdirSync(directory, { recursive: true, mode: 0o700 });
-  const file = join(directory, checkedName('pair', pair));
+  const file = lockFile(paths.root, pair);
   const began = performance.now();
   for (let holder = takeLock(file), told = false; holder !== null; holder = takeLock(file)) {
     if (!told) output.progress(`waiting     another verification of ${pair} is running (pid ${holder.pid})`);
@@ -37,4 +35,21 @@ export async function withPairLock<T>(
   } finally {
     releaseLock(file);
   }
+}
+
+/** Does the work under the pair's lock; nothing when somebody else holds it. */
+export async function whilePairIsFree(root: string, pair: string, work: () => Promise<void>): Promise<void> {
+  const file = lockFile(root, pair);
+  if (takeLock(file) !== null) return;
+  try {
+    await work();
+  } finally {
+    releaseLock(file);
+  }
+}
+
+function lockFile(root: string, pair: string): string {
+  const directory = join(root, 'locks');
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  return join(directory, checkedName('pair', pair));
 }

@@ -23,8 +23,10 @@ export interface OpenedPair {
 }
 
 /** A repository's own pair: the same path is the same pair, so the same request finds the earlier answer. */
-export function localPairName(path: string): string {
-  return `local-${digestHex(contentDigest(new TextEncoder().encode(path))).slice(0, 12)}`;
+export function localPairName({ path, headSha }: RepositoryHead): string {
+  // A repository that was made anew with the other hash is another one: the control plane's copy cannot hold both.
+  const identity = `${path}\0${headSha.length === 64 ? 'sha256' : 'sha1'}`;
+  return `local-${digestHex(contentDigest(new TextEncoder().encode(identity))).slice(0, 12)}`;
 }
 
 /** @throws `repository_invalid`, `state_conflict` when another workspace was opened at the same moment */
@@ -70,7 +72,7 @@ async function importHead(operator: GatewayClient, head: RepositoryHead): Promis
   const directory = await mkdtemp(join(tmpdir(), 'portcullis-bundle-'));
   try {
     const file = join(directory, 'head.bundle');
-    await writeBundle(head.path, file);
+    await writeBundle(head, file);
     return (await operator.importBundle(createReadStream(file))).importId;
   } finally {
     await rm(directory, { recursive: true, force: true });

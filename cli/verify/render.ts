@@ -1,31 +1,18 @@
 /** How a verification is shown: the object of `--json`, the text for people, and the exit code of spec/cli.md. */
 import type { VerifyTask } from '../../client/a2a.ts';
 import { ERROR_CATALOGUE, isErrorCode } from '../../schemas/errors.ts';
-import type { VerifyResult, VerifyStatus } from '../../schemas/verify/result.ts';
-import { table, type Output } from '../output.ts';
+import type { VerifyResult } from '../../schemas/verify/result.ts';
+import { table, type Output, type Style } from '../output.ts';
+import { hasRun, knowledgeOf, whyNot, type Knowledge } from './words.ts';
+
+const EXITS = { satisfied: 0, 'not satisfied': 3, unknown: 5 } as const satisfies Record<Knowledge, number>;
+const STYLES = { satisfied: 'good', 'not satisfied': 'bad', unknown: 'warn' } as const satisfies Record<Knowledge, Style>;
 
 /** Exit code of a task that ended: 0 satisfied, 3 not satisfied or refused, 5 nothing is known. */
 export function exitCodeOf({ state, metadata, result }: VerifyTask): number {
   if (state === 'rejected') return refusalExit(metadata.refusal);
   if (result === null) return ERROR_CATALOGUE.completed_unpersisted.exit;
-  if (result.satisfied) return 0;
-  return answered(result.status) ? 3 : 5;
-}
-
-/** Statuses that say something about the work; all others say that nothing is known. */
-function answered(status: VerifyStatus): boolean {
-  switch (status) {
-    case 'completed':
-    case 'timed_out':
-    case 'rejected':
-      return true;
-    case 'cancelled':
-    case 'executor_unavailable':
-    case 'executor_lost':
-    case 'prepare_failed':
-    case 'failed_to_start':
-      return false;
-  }
+  return EXITS[knowledgeOf(result)];
 }
 
 function refusalExit(refusal: string | undefined): number {
@@ -50,7 +37,6 @@ export function resultText(task: VerifyTask, output: Output): string {
     return `${output.style('bad', 'refused')}  ${task.metadata.refusal ?? ''}: ${task.detail}`;
   }
   if (result === null) return `${output.style('warn', 'unpersisted')}  ${task.detail}`;
-  const verdict = result.satisfied ? output.style('good', 'satisfied') : output.style('bad', 'not satisfied');
   const rows = [
     ['command', result.argv_requested.join(' ')],
     ['commit', result.subject.head_sha],
@@ -61,8 +47,16 @@ export function resultText(task: VerifyTask, output: Output): string {
     ['policy', `${result.policy.id} revision ${result.policy.revision}, template ${result.policy.template}`],
     ['task', result.task_id],
   ];
-  const why = result.satisfied ? '' : `  ${result.reasons.join(', ')}`;
-  return `${verdict}${why}\n${table(rows)}`;
+  return `${verdictLine(result, output)}\n${table(rows)}`;
+}
+
+/** How it ended comes first where that is what a reader has to know first. */
+function verdictLine(result: VerifyResult, output: Output): string {
+  const known = knowledgeOf(result);
+  const { status } = result;
+  const first = status === 'timed_out' ? 'timed out  ' : status === 'cancelled' ? 'cancelled  ' : '';
+  const why = whyNot(result);
+  return `${first}${output.style(STYLES[known], known)}${why === '' ? '' : `  ${why}`}`;
 }
 
 function statusLine({ status, exit_code: code, signal, duration_ms: ms }: VerifyResult): string {
@@ -77,6 +71,9 @@ function testsLine({ tests }: VerifyResult): string {
   return `${executed} executed, ${passed} passed, ${failed} failed, ${skipped} skipped (from ${provenance.replace('_', ' ')})`;
 }
 
-function sandboxLine({ sandbox }: VerifyResult): string {
-  return sandbox === null ? 'nothing ran' : `${sandbox.containment}, network ${sandbox.network}`;
+function sandboxLine(result: VerifyResult): string {
+  const ran = hasRun(result);
+  if (ran === false) return 'nothing ran';
+  const { sandbox } = result;
+  return ran === null || sandbox === null ? 'unknown' : `${sandbox.containment}, network ${sandbox.network}`;
 }

@@ -2,20 +2,23 @@
  * One verification from a repository to its result: the commit is taken in, a fresh workspace with an executor starts, the
  * request is made over A2A as a reviewing agent makes it, and the workspace is gone when this returns.
  */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readRepositoryHead, type RepositoryHead } from '../../activities/git/bundle.ts';
 import type { VerifyTask } from '../../client/a2a.ts';
 import type { GatewayClient } from '../../client/gateway-client.ts';
+import { openSession, removeSession, stripSession } from '../../local/sessions.ts';
 import { launchWorkspace, type RunningWorkspace } from '../../local/workspace/launch.ts';
-import { asPortcullisError, portcullisError } from '../../schemas/errors.ts';
+import { portcullisError } from '../../schemas/errors.ts';
 import type { ExecutorRole } from '../../schemas/names.ts';
 import { REQUEST_LIMITS } from '../../schemas/verify/request.schema.ts';
 import type { CliContext } from '../context.ts';
 import type { VerifyOptions } from './options.ts';
-import { localPairName, openLocalPair, type OpenedPair } from './pair.ts';
+import { cleanUp, type CleanUpStep } from './clean-up.ts';
 import { followTask } from './follow.ts';
+import { localPairName, openLocalPair, type OpenedPair } from './pair.ts';
 import { withPairLock } from './pair-lock.ts';
+import { sweepSessions } from './sweep.ts';
 
 /** How long a fresh workspace may take until its executor is at the door. */
 const READY_DEADLINE_MS = 30_000;
@@ -28,17 +31,13 @@ export interface Session {
 
 /** The task at its end. @throws `repository_invalid`, `workspace_start_failed`, `stream_cut`, `interrupted` */
 export async function verifyOnce(session: Session): Promise<VerifyTask> {
-  const { options, context } = session;
+  const { operator, options, context } = session;
   const { output } = context;
   const role = options.executor ?? 'verifier';
-  if (role !== 'verifier') {
-    throw portcullisError('cwd_invalid', {
-      reason: 'a repository of yours has no producer; its checks run in a fresh verifier workspace',
-    });
-  }
+  await sweepSessions(context, (pair) => operator.closePair(pair));
   const head = await readRepositoryHead(options.repo);
   output.progress(`commit      ${head.headSha} of ${head.path}`);
-  const pair = options.pair ?? localPairName(head.path);
+  const pair = options.pair ?? localPairName(head);
   return await withPairLock(context, pair, () => verifyInPair(session, head, pair, role));
 }
 
@@ -50,9 +49,10 @@ async function verifyInPair(
 ): Promise<VerifyTask> {
   const { output, paths, signal } = context;
   const opened = await openLocalPair(operator, head, pair, role);
-  const directory = await mkdtemp(join(paths.workspaces, 'verify-'));
+  let directory: string | null = null;
   let workspace: RunningWorkspace | null = null;
   try {
+    directory = openSession(paths.workspaces, pair);
     workspace = await startWorkspace(context, opened, directory);
     await untilPresent(operator, opened, workspace, signal);
     const { name, generation } = opened.workspace;
@@ -63,15 +63,37 @@ async function verifyInPair(
     });
     return await ask(operator.as(grant.bearer), context, options, pair);
   } finally {
-    await workspace?.stop();
-    await rm(directory, { recursive: true, force: true });
-    // Its credentials are of no use any more; a gateway that is away lets them expire.
-    await operator.closePair(pair).catch((thrown: unknown) => {
-      output.progress(
-        `The pair's credentials were not revoked (${asPortcullisError(thrown).code}); they expire by themselves.`,
-      );
-    });
+    await cleanUp(output, leavingSteps({ close: () => operator.closePair(pair), workspace, directory }));
   }
+}
+
+export interface Leaving {
+  close(): Promise<unknown>;
+  readonly workspace: Pick<RunningWorkspace, 'stop'> | null;
+  readonly directory: string | null;
+}
+
+/** First the credentials, so that nothing which stays behind is of any use. */
+export function leavingSteps({ close, workspace, directory }: Leaving): readonly CleanUpStep[] {
+  let closed = false;
+  return [
+    {
+      undone: "The pair's credentials are not revoked yet; the next verification does it, or they expire",
+      run: async () => {
+        await close();
+        closed = true;
+      },
+    },
+    { undone: 'The workspace was not stopped in order', run: async () => workspace?.stop() },
+    {
+      undone: `${directory ?? 'The directory'} is not removed yet; the next verification does it`,
+      run: async () => {
+        if (directory === null) return;
+        // What is left of it names the pair that is still to be closed.
+        await (closed ? removeSession(directory) : stripSession(directory));
+      },
+    },
+  ];
 }
 
 async function ask(

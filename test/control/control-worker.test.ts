@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, Connection, WorkflowFailedError } from '@temporalio/client';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
-import { readRepositoryHead, writeBundle } from '../../activities/git/bundle.ts';
+import { readRepositoryHead, writeBundle, type RepositoryHead } from '../../activities/git/bundle.ts';
 import { pairRepository } from '../../activities/git/repository.ts';
 import { incomingBundle } from '../../activities/pair/open.ts';
 import { shippedCommandPolicies } from '../../activities/policy/load.ts';
@@ -28,7 +28,7 @@ let temporal: Client;
 let connection: Connection;
 let control: RunningControlWorker;
 let gate: RunningGateWorker;
-let head: { headSha: string; baseSha: string | null };
+let head: RepositoryHead;
 
 beforeAll(async () => {
   root = mkdtempSync(join(tmpdir(), 'portcullis-control-'));
@@ -89,7 +89,7 @@ async function openPair(
   change: Partial<OpenPairInput> = {},
 ): Promise<OpenPairResult> {
   const importId = `i-${pair}-${generation}`;
-  await writeBundle(join(root, 'repo'), incomingBundle(join(root, 'incoming'), tenant, importId));
+  await writeBundle(head, incomingBundle(join(root, 'incoming'), tenant, importId));
   const input: OpenPairInput = {
     tenant,
     pair,
@@ -163,6 +163,7 @@ test('[inv-04] a workspace that is not newer than the one that serves the role i
 test('[inv-17] a head that the bundle does not hold is refused and nothing is written', async () => {
   const code = await failureOf(openPair('missing', 1, { headSha: 'f'.repeat(40) }));
   expect(code).toBe('repository_invalid');
+  expect(existsSync(incomingBundle(join(root, 'incoming'), tenant, 'i-missing-1'))).toBe(false);
   expect(await gatewayStore(reading).readHead(tenant, 'missing')).toBeNull();
 });
 

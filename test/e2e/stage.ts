@@ -121,7 +121,7 @@ export interface Seated {
 /** Opens the pair of a repository and, unless told not to, starts its verifier workspace. */
 export async function seat(stack: Stack, repository: string, launch = true): Promise<Seated> {
   const head = await readRepositoryHead(repository);
-  const opened = await openLocalPair(stack.operator, head, localPairName(head.path), 'verifier');
+  const opened = await openLocalPair(stack.operator, head, localPairName(head), 'verifier');
   const { reviewer: code } = opened.codes;
   const reviewer = stack.operator.as((await stack.operator.exchangeClaim({ tenant: 'local', code })).bearer);
   const workspace = launch ? await startWorkspace(stack, opened) : null;
