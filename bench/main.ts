@@ -2,14 +2,16 @@
  * `npm run bench [-- NAME…]`: runs the benchmarks listed here, one after the other, and keeps each report under
  * `bench/results/`. Exits 1 when a goal is missed, 2 when a name is not listed.
  */
+import { a2aBench } from './a2a.ts';
 import { digestBench } from './digest.ts';
 import { gateBench } from './gate.ts';
+import { sandboxBench } from './sandbox.ts';
 import { verifyBench } from './verify.ts';
 import { verdictBench } from './verdict.ts';
 import { reportLines, writeReport, type Bench } from './support/report.ts';
 import { progress } from './support/progress.ts';
 
-const BENCHES: readonly Bench[] = [digestBench, gateBench, verdictBench, verifyBench];
+const BENCHES: readonly Bench[] = [digestBench, gateBench, verdictBench, verifyBench, a2aBench, sandboxBench];
 
 async function main(names: readonly string[]): Promise<number> {
   const unknown = names.filter((name) => !BENCHES.some((bench) => bench.name === name));

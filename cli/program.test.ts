@@ -1,5 +1,8 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
 import { Command } from 'commander';
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { addCommands } from './commands/index.ts';
 import { action, createProgram, runProgram, settingOption } from './program.ts';
 import type { CliContext } from './context.ts';
@@ -24,7 +27,9 @@ function withCommands(): Command {
   return quiet(program);
 }
 
-test.each([
+const GROUPS = ['task', 'policy', 'config', 'gate', 'keys', 'kill-switch', 'serve', 'verdict'];
+
+test.each<[readonly string[], number]>([
   [['--version'], 0],
   [['--help'], 0],
   [['up', '--help'], 0],
@@ -34,8 +39,66 @@ test.each([
   [['replay'], 2],
   [['verify', '--repo', '.'], 2],
   [[], 2],
+  ...GROUPS.flatMap((noun): [readonly string[], number][] => [
+    [[noun], 2],
+    [[noun, 'bogus'], 2],
+    [[noun, '--help'], 0],
+  ]),
 ])('%j ends with %i', async (argv, code) => {
   expect(await runProgram(withCommands(), argv)).toBe(code);
+});
+
+test.each([[['nonsense', '--json']], [['task', '--json']], [['task', 'bogus', '--json']], [['replay', '--json']]])(
+  '%j answers one error object',
+  async (argv) => {
+    const write = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
+    try {
+      expect(await runProgram(withCommands(), argv)).toBe(2);
+      const said = write.mock.calls.map(([chunk]) => String(chunk)).join('');
+      expect(JSON.parse(said)).toMatchObject({ schema: 'portcullis/v1', kind: 'Error', code: 'usage', exit: 2 });
+    } finally {
+      write.mockRestore();
+    }
+  },
+);
+
+test('a --json of the command to run is not ours', async () => {
+  const write = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
+  try {
+    expect(await runProgram(withCommands(), ['nonsense', '--', '--json'])).toBe(2);
+    expect(write).not.toHaveBeenCalled();
+  } finally {
+    write.mockRestore();
+  }
+});
+
+test('a reader that leaves asks the work to end in order', async () => {
+  let ended = false;
+  const command = action(new Command('stay'), async ({ signal }) => {
+    const closed = Object.assign(new Error('write EPIPE'), { code: 'EPIPE' });
+    const aborted = new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+    process.stdout.emit('error', closed);
+    await aborted;
+    ended = true;
+    throw new Error('stopped half-way');
+  });
+  const write = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
+  try {
+    expect(await runProgram(quiet(createProgram().addCommand(command)), ['stay'])).toBe(130);
+  } finally {
+    write.mockRestore();
+  }
+  expect(ended).toBe(true);
+});
+
+test('output that nobody reads ends without a stack', async () => {
+  const main = join(import.meta.dirname, 'main.ts');
+  const child = spawn(process.execPath, [main, 'config', 'show'], { stdio: ['ignore', 'pipe', 'pipe'] });
+  child.stdout.destroy();
+  let stderr = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
+  await once(child, 'close');
+  expect({ code: child.exitCode, stderr }).toEqual({ code: 0, stderr: '' });
 });
 
 async function seenBy(argv: readonly string[]): Promise<CliContext | undefined> {

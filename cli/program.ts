@@ -6,6 +6,7 @@ import { PACKAGE_ROOT } from '../local/package-root.ts';
 import { ERROR_CATALOGUE, portcullisError } from '../schemas/errors.ts';
 import { SETTINGS, type SettingKey } from '../schemas/settings.ts';
 import { commandOutput, createContext, flagsOf, type CliContext } from './context.ts';
+import { createOutput } from './output.ts';
 
 /** A command's work: its exit code, 0 when it answers nothing. */
 export type CommandWork = (context: CliContext, command: Command) => Promise<number | undefined> | number | undefined;
@@ -62,9 +63,19 @@ export async function runProgram(program: Command, argv: readonly string[]): Pro
     return Number(process.exitCode ?? 0);
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    // Help and version end with 0 there; everything else is a wrong call, which commander has explained already.
-    return error.exitCode === 0 ? 0 : ERROR_CATALOGUE.usage.exit;
+    // Help and version end with 0 there; everything else is a wrong call, which commander has explained on stderr already.
+    return error.exitCode === 0 ? 0 : usageError(error, argv);
   }
+}
+
+/** With `--json` a wrong call is answered by an object too, like every other error. */
+function usageError({ code, message }: CommanderError, argv: readonly string[]): number {
+  const end = argv.indexOf('--');
+  const json = (end < 0 ? argv : argv.slice(0, end)).includes('--json');
+  const reason = code === 'commander.help' ? 'A command is missing.' : message.replace(/^error: /, '');
+  const silent = { write: () => {} };
+  const streams = { stdout: json ? process.stdout : silent, stderr: silent };
+  return createOutput({ json, debug: false, color: false }, streams).error(portcullisError('usage', { reason }));
 }
 
 async function runWork(command: Command, work: CommandWork): Promise<number> {
@@ -81,20 +92,28 @@ async function runWork(command: Command, work: CommandWork): Promise<number> {
   }
 }
 
-/** The first Ctrl-C or TERM asks the work to end in order; the second ends the process. */
+/**
+ * The first Ctrl-C or TERM asks the work to end in order; the second ends the process. Nobody reading any more
+ * (`… | head -1`) asks for the same: what was started must not go on unseen.
+ */
 function interruption(): { readonly signal: AbortSignal; readonly release: () => void } {
   const controller = new AbortController();
   const onSignal = (name: NodeJS.Signals) => {
     if (controller.signal.aborted) process.exit(ERROR_CATALOGUE.interrupted.exit);
     controller.abort(name);
   };
+  const onStreamError = (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') controller.abort('EPIPE');
+  };
   process.on('SIGINT', onSignal);
   process.on('SIGTERM', onSignal);
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', onStreamError);
   return {
     signal: controller.signal,
     release: () => {
       process.off('SIGINT', onSignal);
       process.off('SIGTERM', onSignal);
+      for (const stream of [process.stdout, process.stderr]) stream.off('error', onStreamError);
     },
   };
 }

@@ -1,6 +1,7 @@
 /** A gateway over a context: the listener, the door, the workspace API, and whatever other parts it is given. */
 import express, { type Express, type RequestHandler } from 'express';
 import { createServer, type Server } from 'node:http';
+import { isGenuine } from './authority/bearer.ts';
 import { Connections } from './connections.ts';
 import type { GatewayContext } from './context.ts';
 import { openDoor } from './door/door.ts';
@@ -29,7 +30,7 @@ export async function serveGateway(
   settings: ListenSettings,
   parts: GatewayParts,
 ): Promise<RunningGateway> {
-  const connections = new Connections();
+  const connections = new Connections(ctx.limits);
   const presence = new PresenceKeeper(ctx.store, ctx.replica, ctx.logger);
   connections.onDrop((connection) => void presence.dropped(connection));
   const watch = new StoreWatch(ctx);
@@ -68,6 +69,7 @@ function application(
   app.disable('etag');
   app.set('query parser', false);
   app.use(countAnswers(ctx));
+  app.use(proveConnections(ctx, connections));
   app.use(healthRouter(ctx, watch));
   app.use(workspaceRouter(ctx, connections));
   app.use(gitRouter(ctx));
@@ -82,6 +84,14 @@ function countAnswers({ metrics }: GatewayContext): RequestHandler {
     // The first segment only: a path has ids in it, and a metric must not.
     const part = /^\/(v1|a2a|git|healthz|readyz|metrics)\b/.exec(req.path)?.[1] ?? 'other';
     res.once('finish', () => metrics.httpAnswers.inc({ part, status: `${Math.floor(res.statusCode / 100)}xx` }));
+    next();
+  };
+}
+
+/** A genuine bearer counts for its connection, whatever the answer will be; the door does the same for its calls. */
+function proveConnections({ keys }: GatewayContext, connections: Connections): RequestHandler {
+  return (req, _res, next) => {
+    if (isGenuine(keys.gatewayKey, req.headers.authorization)) connections.prove(connections.nameOf(req.socket));
     next();
   };
 }

@@ -12,8 +12,13 @@ export interface GatewayLimits {
   /** Milliseconds in which a request's headers, and then the whole request, must have come. */
   readonly headersMs: number;
   readonly requestMs: number;
-  /** Open connections of one listener. */
-  readonly connections: number;
+  /**
+   * Open connections over which no genuine bearer came yet, of TCP and of the unix socket each. One more ends the oldest of
+   * them: whoever only holds connections keeps nobody out.
+   */
+  readonly unprovenConnections: number;
+  /** Open connections over which one came, of TCP and of the unix socket each. One more is refused. */
+  readonly provenConnections: number;
   /** Polls one credential may have parked at once. The SDK keeps one for each free slot, ten at most. */
   readonly parkedPolls: number;
   /** Calls of one credential in a second, and how many it may save up. */
@@ -42,7 +47,8 @@ export const DEFAULT_LIMITS: GatewayLimits = {
   firstCallMs: 10_000,
   headersMs: 10_000,
   requestMs: 60_000,
-  connections: 4096,
+  unprovenConnections: 512,
+  provenConnections: 1536,
   parkedPolls: 16,
   callsPerSecond: 500,
   callsBurst: 1_000,

@@ -7,7 +7,7 @@ import type { Server as HttpServer } from 'node:http';
 import { createServer, type Server, type Socket } from 'node:net';
 import { dirname } from 'node:path';
 import { portcullisError } from '../schemas/errors.ts';
-import type { Connections } from './connections.ts';
+import type { Connections, Transport } from './connections.ts';
 import type { Door } from './door/door.ts';
 import type { GatewayLimits } from './limits.ts';
 import type { GatewayMetrics } from './metrics.ts';
@@ -40,9 +40,8 @@ export interface Demultiplexed {
 
 /** @throws `setting_invalid` when the address cannot be listened on. */
 export async function listen(settings: ListenSettings, targets: Demultiplexed): Promise<Listening> {
-  const onConnection = (socket: Socket) => demultiplex(socket, targets);
-  const tcp = createServer({ noDelay: true }, onConnection);
-  const unix = createServer(onConnection);
+  const tcp = createServer({ noDelay: true }, (socket) => demultiplex(socket, 'tcp', targets));
+  const unix = createServer((socket) => demultiplex(socket, 'unix', targets));
   await clearSocket(settings.socketPath);
   await started(tcp, { host: settings.host, port: settings.port }, 'listen address');
   await started(unix, { path: settings.socketPath }, 'gateway socket');
@@ -58,14 +57,14 @@ export async function listen(settings: ListenSettings, targets: Demultiplexed): 
   };
 }
 
-function demultiplex(socket: Socket, { door, http, connections, limits, metrics }: Demultiplexed): void {
+function demultiplex(
+  socket: Socket,
+  transport: Transport,
+  { door, http, connections, limits, metrics }: Demultiplexed,
+): void {
   // An error always comes with `close`, and that is what is acted on.
   socket.on('error', () => {});
-  if (connections.size >= limits.connections) {
-    socket.destroy();
-    return;
-  }
-  const connection = connections.add(socket);
+  const connection = connections.add(socket, transport);
   const tooSlow = setTimeout(() => socket.destroy(), limits.firstBytesMs);
   socket.once('close', () => clearTimeout(tooSlow));
   let seen = Buffer.alloc(0);

@@ -92,7 +92,7 @@ export const ERROR_CATALOGUE = {
   policy_mismatch: {
     ...refused,
     message: 'The executor holds another policy than the one that admitted this request.',
-    mend: 'Restart the workspace so that both sides hold the same revision.',
+    mend: 'Restart the stack (portcullis down, then portcullis up), so that gateway, control and workspace hold the same revision.',
   },
   store_full: {
     ...away,
@@ -197,6 +197,11 @@ export const ERROR_CATALOGUE = {
     message: '{what} changed meanwhile.',
     mend: 'Read it again and retry.',
   },
+  history_invalid: {
+    ...bad,
+    message: '{file} is not a workflow history: {reason}.',
+    mend: 'Export one with: temporal workflow show --output json.',
+  },
   // What runs can come to
   executor_unavailable: {
     ...away,
@@ -248,6 +253,66 @@ export const ERROR_CATALOGUE = {
     grpc: 8,
     message: 'Too many calls with this credential.',
     mend: 'Slow down and retry.',
+  },
+  // Coder
+  coder_unavailable: {
+    ...away,
+    message: 'Coder does not answer {operation} ({reason}).',
+    mend: 'What was asked may have happened: read it back. See `portcullis doctor`.',
+  },
+  coder_rate_limited: {
+    ...away,
+    http: 429,
+    grpc: 8,
+    message: 'Coder takes no more {operation} for {seconds} s.',
+    mend: 'It is limited for each user and path; wait that long.',
+  },
+  coder_unreadable: {
+    ...local,
+    message: 'The answer of Coder to {operation} cannot be read: {reason}.',
+    mend: 'Compare its version with the one that was checked; a proxy in between answers like this too.',
+  },
+  coder_unauthenticated: {
+    ...local,
+    message: 'Coder does not accept the token for {operation}.',
+    mend: 'Give the control plane a token that has not expired.',
+  },
+  coder_forbidden: {
+    ...local,
+    message: 'Coder does not permit {operation} to this identity.',
+    mend: 'See `portcullis doctor` for the scopes and roles that are missing.',
+  },
+  coder_unseen: {
+    ...missing,
+    message: 'Coder shows nothing for {operation}: it is absent, or not visible to this identity.',
+    mend: 'Check the id, then the scopes of the token.',
+  },
+  coder_gone: { ...missing, http: 410, message: 'Coder has deleted it ({operation}).', mend: 'Nothing to do.' },
+  coder_conflict: {
+    ...away,
+    http: 409,
+    message: 'Coder is in another state than {operation} needs.',
+    mend: 'Read it again, wait for its active build, then decide.',
+  },
+  coder_refused: {
+    ...bad,
+    message: 'Coder refuses {operation} with {status} (fields: {fields}).',
+    mend: 'Correct the named fields.',
+  },
+  coder_name_taken: {
+    ...local,
+    message: 'The workspace name {name} is held by another: its {differs} differs.',
+    mend: 'Names are made from the workflow id, so something else made it: look before deleting.',
+  },
+  coder_name_spent: {
+    ...local,
+    message: 'A workspace called {name} was deleted before.',
+    mend: 'A name is never reused: ask for a new generation.',
+  },
+  coder_parameter_invalid: {
+    ...bad,
+    message: 'The template does not take the parameter {name}: {reason}.',
+    mend: 'Coder ignores unknown names without a word, so they are refused here.',
   },
   // This machine
   binary_missing: { ...local, message: 'The program {program} is not here.', mend: '{how}' },

@@ -2,11 +2,12 @@
  * Gets the pinned commit and exports it. The executor's own bare repository is the only git directory that is ever used; the
  * export is plain files, byte for byte as committed, and git never looks at it again once a command has run in it.
  */
-import { access, mkdir, writeFile } from 'node:fs/promises';
+import { access, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { portcullisError } from '../../schemas/errors.ts';
 import { gitHashAlgorithm } from '../content/hasher.ts';
+import type { BytePath } from './byte-path.ts';
 import { GitFailure, runGit, type Git } from './git.ts';
 
 export interface CommitSource {
@@ -22,7 +23,9 @@ export interface TreeEntry {
   readonly mode: string;
   readonly type: string;
   readonly id: string;
-  readonly path: string;
+  /** Bytes of a file or of a link's target; `null` for a submodule, which is not exported. */
+  readonly size: number | null;
+  readonly path: BytePath;
 }
 
 export interface ExportedTree {
@@ -34,10 +37,13 @@ export interface ExportedTree {
 /** How long the gateway may be away while a fetch is wanted: a minute's outage loses no run. */
 const FETCH_PATIENCE_MS = 75_000;
 const GIT_MS = 120_000;
+/** What one commit may be when it is written out: a few kilobytes of objects can name any number of files of any size. */
+const MAX_EXPORT_BYTES = 2 * 1024 * 1024 * 1024;
+const MAX_EXPORT_FILES = 200_000;
 
 /**
  * Exports the commit into an empty directory.
- * @throws `failed_to_start` when it cannot be fetched or written; {@link GitFailure} when it was cancelled meanwhile.
+ * @throws `failed_to_start` when it cannot be fetched or written, or is too large; {@link GitFailure} when it was cancelled meanwhile.
  */
 export async function exportCommit(
   source: CommitSource,
@@ -51,11 +57,17 @@ export async function exportCommit(
   try {
     if (!(await hasCommit(git, commit))) await fetchCommit(source, repository, commit, cancellation);
     const tree = (await git(['rev-parse', '--verify', '--quiet', `${commit}^{tree}`])).toString().trim();
-    const entries = parseTree(await git(['ls-tree', '-r', '-z', '--full-tree', commit]));
+    const entries = parseTree(await git(['ls-tree', '-r', '-l', '-z', '--full-tree', commit]));
+    refuseTooLarge(entries);
     if (entries.length > 0) {
       // An index of its own: a cancelled export leaves no lock for the next one.
       const index = { GIT_INDEX_FILE: join(repository, `index-${process.pid}-${performance.now()}`) };
-      await git([`--work-tree=${destination}`, 'checkout', '-f', commit, '--', '.'], index);
+      try {
+        await git([`--work-tree=${destination}`, 'checkout', '-f', commit, '--', '.'], index);
+      } finally {
+        // Nothing reads it again, and with every run there would be one more.
+        await rm(index.GIT_INDEX_FILE, { force: true });
+      }
     }
     return { tree, entries };
   } catch (error) {
@@ -128,13 +140,21 @@ function isPassing(message: string): boolean {
   );
 }
 
+function refuseTooLarge(entries: readonly TreeEntry[]): void {
+  const bytes = entries.reduce((sum, { size }) => sum + (size ?? 0), 0);
+  if (entries.length <= MAX_EXPORT_FILES && bytes <= MAX_EXPORT_BYTES) return;
+  const limits = `at most ${MAX_EXPORT_FILES} files and ${MAX_EXPORT_BYTES} bytes are exported`;
+  const reason = `the commit has ${entries.length} files of ${bytes} bytes together; ${limits}`;
+  throw portcullisError('failed_to_start', { reason });
+}
+
 function parseTree(listing: Buffer): readonly TreeEntry[] {
   return listing
-    .toString('utf8')
+    .toString('latin1')
     .split('\0')
     .filter((line) => line !== '')
     .map((line) => {
-      const [mode = '', type = '', id = ''] = line.slice(0, line.indexOf('\t')).split(' ');
-      return { mode, type, id, path: line.slice(line.indexOf('\t') + 1) };
+      const [mode = '', type = '', id = '', size = ''] = line.slice(0, line.indexOf('\t')).split(/ +/);
+      return { mode, type, id, size: size === '-' ? null : Number(size), path: line.slice(line.indexOf('\t') + 1) };
     });
 }

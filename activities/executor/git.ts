@@ -69,8 +69,8 @@ export function runGit(git: Git, call: GitCall): Promise<Buffer> {
     if (call.cancellation.aborted) stop();
     child.stdout.on('data', (part: Buffer) => {
       bytes += part.length;
-      if (bytes > MAX_STDOUT) stop();
-      else parts.push(part);
+      if (bytes <= MAX_STDOUT) parts.push(part);
+      else stop();
     });
     child.stderr.setEncoding('utf8').on('data', (part: string) => {
       said = (said + part).slice(-MAX_STDERR);
@@ -82,7 +82,8 @@ export function runGit(git: Git, call: GitCall): Promise<Buffer> {
     child.once('close', (code) => {
       clearTimeout(timer);
       call.cancellation.removeEventListener('abort', stop);
-      if (code === 0) resolve(Buffer.concat(parts, bytes));
+      if (bytes > MAX_STDOUT) reject(new GitFailure(`git said more than ${MAX_STDOUT} bytes`));
+      else if (code === 0) resolve(Buffer.concat(parts, bytes));
       else reject(new GitFailure(said.trim() === '' ? `git ended with ${code ?? 'a signal'}` : said.trim()));
     });
   });

@@ -133,20 +133,40 @@ async function runIn(
     onOutput: (stream, bytes) => output.write(stream, bytes),
   });
   const streams = output.close();
-  const artifacts = await hashArtifacts(directory.work, action.artifacts);
+  const made = await lookAtWork(directory, action, exported, call.cancellation);
   const tests = await readCounts(directory, action, output.counter, ending);
+  const ran = { duration_ms: ending.durationMs, ...(await streams), toolchain };
+  if (made === null) {
+    const outcome = ending.outcome === 'exited' ? 'cancelled' : outcomeOf(ending);
+    return { ...notRun(context, action, outcome, ending.reason), signal: ending.signal, ...ran };
+  }
   return {
     ...notRun(context, action, outcomeOf(ending), ending.reason),
     exit_code: ending.exitCode,
     signal: ending.signal,
-    duration_ms: ending.durationMs,
-    ...(await streams),
-    artifacts: artifacts.found,
-    missing_artifacts: artifacts.missing,
-    tree_after: exported === null ? null : await treeAfter(directory.work, exported),
+    ...ran,
+    ...made,
     tests,
-    toolchain,
   };
+}
+
+type WorkFindings = Pick<ExecutorReport, 'artifacts' | 'missing_artifacts' | 'tree_after'>;
+
+/** What the command left of its copy; `null` when the run was cancelled before everything had been looked at. */
+async function lookAtWork(
+  directory: RunDirectory,
+  action: Action,
+  exported: ExportedTree | null,
+  cancellation: AbortSignal,
+): Promise<WorkFindings | null> {
+  try {
+    const { found, missing } = await hashArtifacts(directory.work, action.artifacts, cancellation);
+    const tree = exported === null ? null : await treeAfter(directory.work, exported, cancellation);
+    return { artifacts: found, missing_artifacts: missing, tree_after: tree };
+  } catch (error) {
+    if (cancellation.aborted) return null;
+    throw error;
+  }
 }
 
 /** `null` for a worktree, which is no commit's tree. */

@@ -1,6 +1,7 @@
 /** Opens files in a directory that a command could write: no link is followed, nothing that is not a plain file is read. */
 import { constants, open, realpath, type FileHandle } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
+import { bytePathBelow, bytePathOf, bytesOf, type BytePath } from './byte-path.ts';
 
 /**
  * Files below one root. Used when no process of the command is left, so nothing changes underneath and what was found out
@@ -8,21 +9,22 @@ import { dirname, join } from 'node:path';
  */
 export interface SafeFiles {
   /** True when every directory on the way to the path is what its name says: no link leads elsewhere, inside or out. */
-  isReached(path: string): Promise<boolean>;
+  isReached(path: BytePath): Promise<boolean>;
   /** A plain file, or `null`. */
-  open(path: string): Promise<FileHandle | null>;
+  open(path: BytePath): Promise<FileHandle | null>;
 }
 
 /** `root` must be its own real path. */
 export function safeFiles(root: string): SafeFiles {
   const directories = new Map<string, Promise<boolean>>();
 
-  function isReached(path: string): Promise<boolean> {
-    const directory = dirname(join(root, path));
+  function isReached(path: BytePath): Promise<boolean> {
+    const directory = dirname(bytePathBelow(root, path));
     const known = directories.get(directory);
     if (known !== undefined) return known;
-    const found = realpath(directory).then(
-      (real) => real === directory,
+    const bytes = bytesOf(directory);
+    const found = realpath(bytes, { encoding: 'buffer' }).then(
+      (real) => real.equals(bytes),
       () => false,
     );
     directories.set(directory, found);
@@ -35,7 +37,8 @@ export function safeFiles(root: string): SafeFiles {
       if (!(await isReached(path))) return null;
       try {
         // Non-blocking, or a named pipe would be waited on for ever.
-        const file = await open(join(root, path), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+        const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+        const file = await open(bytesOf(bytePathBelow(root, path)), flags);
         if ((await file.stat()).isFile()) return file;
         await file.close();
         return null;
@@ -48,7 +51,7 @@ export function safeFiles(root: string): SafeFiles {
 
 /** The text of a small plain file inside `root`; `null` when it is missing, larger than `maxBytes`, or no plain file. */
 export async function readInside(root: string, path: string, maxBytes: number): Promise<string | null> {
-  const file = await safeFiles(root).open(path);
+  const file = await safeFiles(root).open(bytePathOf(path));
   if (file === null) return null;
   try {
     return (await file.stat()).size > maxBytes ? null : await file.readFile('utf8');

@@ -23,7 +23,7 @@ interface FoundTool {
 
 /** Tools that are not here are left out; a command that needs one is answered with `failed_to_start`. */
 export async function searchToolchains(path: string = process.env['PATH'] ?? ''): Promise<Toolchains> {
-  const searches = [searchNode, searchCargo, searchGo, searchPython, searchMake];
+  const searches = [searchNode, searchBun, searchCargo, searchGo, searchPython, searchMake];
   const found = await Promise.all(searches.map((search) => search(path).catch(() => null)));
   const mounts = found.flatMap((one) => (one?.mount == null ? [] : [one.mount]));
   return {
@@ -51,12 +51,23 @@ async function searchNode(path: string): Promise<Found | null> {
   if (node === null) return null;
   const mount = mountOf('node', dirname(dirname(node)));
   const tools = [{ name: 'node', command: [node] }];
+  // Both are scripts: they must be visible inside, so beside this node or under /usr.
+  const isVisible = (script: string) =>
+    script.startsWith('/usr/') || mount === null || script.startsWith(`${mount.source}/`);
   const npm = await findNpm(node, path);
-  // npm is a script: it must be visible inside, so beside this node or under /usr.
-  if (npm !== null && (npm.startsWith('/usr/') || mount === null || npm.startsWith(`${mount.source}/`))) {
-    tools.push({ name: 'npm', command: [node, npm] });
+  if (npm !== null && isVisible(npm)) tools.push({ name: 'npm', command: [node, npm] });
+  const pnpm = await realOnPath('pnpm', path);
+  // Version managers put a shim there, which would fetch a version; only pnpm's own entry file is pnpm.
+  if (pnpm !== null && /^pnpm\.[cm]js$/.test(basename(pnpm)) && isVisible(pnpm)) {
+    tools.push({ name: 'pnpm', command: [node, pnpm] });
   }
   return { mount, tools };
+}
+
+async function searchBun(path: string): Promise<Found | null> {
+  const bun = await realOnPath('bun', path);
+  if (bun === null) return null;
+  return { mount: mountOf('bun', dirname(bun)), tools: [{ name: 'bun', command: [bun] }] };
 }
 
 async function findNpm(node: string, path: string): Promise<string | null> {
@@ -72,7 +83,9 @@ async function searchCargo(path: string): Promise<Found | null> {
   if (cargo === null) return null;
   const real = basename(cargo) === 'rustup' ? await askedPath(cargo, ['which', 'cargo']) : cargo;
   const bin = dirname(real);
-  const names = ['cargo', 'rustc', 'rustdoc'];
+  // Clippy is a component that may be missing. It finds its driver beside itself.
+  const clippy = (await isFile(join(bin, 'cargo-clippy'))) ? ['cargo-clippy'] : [];
+  const names = ['cargo', 'rustc', 'rustdoc', ...clippy];
   const tools = names.map((name) => ({ name, command: [join(bin, name)] }));
   return { mount: mountOf('rust', dirname(bin)), tools };
 }

@@ -1,11 +1,15 @@
 /**
  * Git's tree id of the tracked files as they are after a run, made without git: nothing trusted runs git where a command
  * could write. Equal to the commit's tree exactly when no tracked file changed its bytes, its mode or its kind.
+ *
+ * What is read is bounded: files that kept their size are no more than was exported, and those of another size have changed
+ * whatever is in them, so that they are read for the id's sake alone and only while they are small together.
  */
-import { lstat, readlink } from 'node:fs/promises';
-import { join } from 'node:path';
+import { lstat, readlink, type FileHandle } from 'node:fs/promises';
+import { addAbortSignal } from 'node:stream';
 import { compareCodeUnits } from '../../schemas/digest.ts';
 import { gitHashAlgorithm, gitObjectId, type GitHashAlgorithm } from '../content/hasher.ts';
+import { bytePathBelow, bytesOf } from './byte-path.ts';
 import type { ExportedTree, TreeEntry } from './checkout.ts';
 import { safeFiles, type SafeFiles } from './safe-files.ts';
 
@@ -16,15 +20,32 @@ type Leaf = Pick<TreeEntry, 'mode' | 'id' | 'path'>;
 const AT_ONCE = 32;
 /** Read whole: a stream costs more than most files are long. */
 const SMALL_BYTES = 1024 * 1024;
+/** How much is read of files whose size changed, all of them together. */
+const MAX_RESIZED_BYTES = 64 * 1024 * 1024;
 
-export async function treeAfter(root: string, exported: ExportedTree): Promise<string> {
+/** One look at the tracked files. */
+interface Look {
+  readonly root: string;
+  readonly files: SafeFiles;
+  readonly algorithm: GitHashAlgorithm;
+  readonly cancellation: AbortSignal;
+  /** Bytes that may still be read of files whose size changed. */
+  resizedLeft: number;
+}
+
+/**
+ * The tree's id. A file that grew too large to be read has git's null id in it, which is no file's.
+ * @throws the signal's reason when it is aborted meanwhile
+ */
+export async function treeAfter(root: string, exported: ExportedTree, cancellation: AbortSignal): Promise<string> {
   const algorithm = gitHashAlgorithm(exported.tree);
-  const files = safeFiles(root);
+  const look: Look = { root, files: safeFiles(root), algorithm, cancellation, resizedLeft: MAX_RESIZED_BYTES };
   const leaves: (Leaf | null)[] = [];
   const work = exported.entries.entries();
   const readOn = async (): Promise<void> => {
     for (const [index, entry] of work) {
-      leaves[index] = entry.type === 'commit' ? entry : await readLeaf(root, files, entry.path, algorithm);
+      cancellation.throwIfAborted();
+      leaves[index] = entry.type === 'commit' ? entry : await readLeaf(look, entry);
     }
   };
   // They share one iterator, so each entry is taken by one of them.
@@ -41,32 +62,39 @@ export async function treeAfter(root: string, exported: ExportedTree): Promise<s
   );
 }
 
-async function readLeaf(
-  root: string,
-  files: SafeFiles,
-  path: string,
-  algorithm: GitHashAlgorithm,
-): Promise<Leaf | null> {
-  const whole = join(root, path);
-  if (!(await files.isReached(path))) return null;
+async function readLeaf(look: Look, entry: TreeEntry): Promise<Leaf | null> {
+  const { path } = entry;
+  const whole = bytesOf(bytePathBelow(look.root, path));
+  if (!(await look.files.isReached(path))) return null;
   try {
     if ((await lstat(whole)).isSymbolicLink()) {
       const target = await readlink(whole, { encoding: 'buffer' });
-      return { path, mode: '120000', id: await gitObjectId(algorithm, 'blob', target.length, [target]) };
+      return { path, mode: '120000', id: await gitObjectId(look.algorithm, 'blob', target.length, [target]) };
     }
   } catch {
     return null;
   }
-  const file = await files.open(path);
+  const file = await look.files.open(path);
   if (file === null) return null;
   try {
     const { size, mode } = await file.stat();
-    const bytes = size <= SMALL_BYTES ? [await file.readFile()] : file.createReadStream({ autoClose: false });
-    const id = await gitObjectId(algorithm, 'blob', size, bytes);
+    const id = await hashBlob(look, entry, file, size);
     return { path, mode: (mode & 0o100) === 0 ? '100644' : '100755', id };
   } finally {
     await file.close();
   }
+}
+
+async function hashBlob(look: Look, entry: TreeEntry, file: FileHandle, size: number): Promise<string> {
+  if (size !== entry.size) {
+    if (size > look.resizedLeft) return '0'.repeat(entry.id.length);
+    look.resizedLeft -= size;
+  }
+  const bytes =
+    size <= SMALL_BYTES
+      ? [await file.readFile()]
+      : addAbortSignal(look.cancellation, file.createReadStream({ autoClose: false }));
+  return gitObjectId(look.algorithm, 'blob', size, bytes);
 }
 
 /** The id of the tree that these leaves make below `prefix`. */
@@ -74,7 +102,9 @@ async function hashTree(leaves: readonly Leaf[], prefix: string, algorithm: GitH
   const children = new Map<string, Leaf[]>();
   for (const leaf of leaves) {
     const [name = ''] = leaf.path.slice(prefix.length).split('/');
-    children.set(name, [...(children.get(name) ?? []), leaf]);
+    const below = children.get(name);
+    if (below === undefined) children.set(name, [leaf]);
+    else below.push(leaf);
   }
   const entries = await Promise.all(
     [...children].map(async ([name, below]) => {
@@ -86,11 +116,10 @@ async function hashTree(leaves: readonly Leaf[], prefix: string, algorithm: GitH
       return { name, sortName: `${name}/`, mode: '40000', id };
     }),
   );
-  entries.sort(
-    (a, b) => Buffer.compare(Buffer.from(a.sortName), Buffer.from(b.sortName)) || compareCodeUnits(a.name, b.name),
-  );
+  // By bytes, which are the names' characters.
+  entries.sort((a, b) => compareCodeUnits(a.sortName, b.sortName) || compareCodeUnits(a.name, b.name));
   const parts = entries.map(({ mode, name, id }) =>
-    Buffer.concat([Buffer.from(`${mode} ${name}\0`), Buffer.from(id, 'hex')]),
+    Buffer.concat([bytesOf(`${mode} ${name}\0`), Buffer.from(id, 'hex')]),
   );
   const body = Buffer.concat(parts);
   return gitObjectId(algorithm, 'tree', body.length, [body]);

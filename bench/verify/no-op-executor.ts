@@ -4,6 +4,7 @@
  */
 import { NativeConnection, Worker } from '@temporalio/worker';
 import { executorQueue, type Seat } from '../../schemas/queues.ts';
+import type { SignedAction } from '../../schemas/verify/action.ts';
 import { executorReport } from '../../test/support/verify-fixture.ts';
 import { runWorkers } from '../../workers/run-workers.ts';
 
@@ -20,7 +21,9 @@ export async function startNoOpExecutor(address: string, bearer: string | null, 
   const worker = await Worker.create({
     connection,
     taskQueue: executorQueue(seat),
-    activities: { runCommand: () => Promise.resolve(executorReport()) },
+    activities: {
+      runCommand: ({ action }: SignedAction) => Promise.resolve(executorReport({ argv_executed: action.argvExecuted })),
+    },
     maxConcurrentActivityTaskExecutions: 1,
     maxHeartbeatThrottleInterval: '300ms',
   });

@@ -32,6 +32,8 @@ export function addCommands(program: Command): void {
   program.addCommand(completionCommand());
   program.addCommand(keysCommand());
   program.addCommand(serveCommand());
+  // A noun without its verb is a wrong call, like every other; by itself commander would end the process with 1.
+  for (const noun of program.commands) noun.exitOverride();
 }
 
 function gateCommand(): Command {

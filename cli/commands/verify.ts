@@ -15,10 +15,17 @@ export function verifyCommand(): Command {
     .description("run one permitted command on a repository's HEAD and persist what happened")
     .option('--repo <path>', 'the git repository', '.')
     .option('--pair <id>', 'the pair to ask in; one of the repository’s own unless named')
-    .option('--cwd <repo|worktree>', 'a fresh export of the commit, or the live tree', 'repo')
+    .option(
+      '--cwd <repo|worktree>',
+      'repo: a fresh export of the commit; worktree: refused here, a local repository has no producer',
+      'repo',
+    )
     .option('--timeout <secs>', 'seconds until the command is ended', '600')
     .option('--expect-exit <code>', 'the exit code that satisfies', '0')
-    .option('--executor <forge|verifier>', 'the role whose workspace runs it')
+    .option(
+      '--executor <forge|verifier>',
+      'verifier: a fresh workspace; forge: refused here, a local repository has no producer',
+    )
     .option('--artifact <path...>', 'files that must be there afterwards; their bytes are hashed')
     .option('--again', 'run it anew although the same was answered before')
     .argument('<argv...>', 'the command, whole, after --');

@@ -1,22 +1,23 @@
 /** Replays histories and says which of them today's workflows would not have written. */
 import { readdir, readFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
+import { historyFromJSON } from '@temporalio/common/lib/proto-utils.js';
 import { DefaultLogger, Runtime, Worker, type ReplayHistoriesIterable } from '@temporalio/worker';
 import { cachedWorkflowBundle } from '../../local/bundle-cache.ts';
 import { portcullisError } from '../../schemas/errors.ts';
 import type { Output } from '../output.ts';
 
-/** @throws `not_found` without such a directory or without histories in it, `replay_failed` */
+/**
+ * @returns the exit code of `replay_failed` when a history differs: which one is in the result, so it is no error of its own
+ * @throws `not_found` without such a directory or without histories in it, `history_invalid`
+ */
 export async function replayDirectory(directory: string, cacheDirectory: string, output: Output): Promise<number> {
-  const files = await historyFiles(directory);
+  const histories = await readHistories(directory, await historyFiles(directory));
   // A history that does not replay is reported below; the SDK would print it a second time.
   Runtime.install({ logger: new DefaultLogger('ERROR', () => {}) });
   const workflowBundle = await cachedWorkflowBundle(cacheDirectory);
   const items: { readonly history: string; readonly replays: boolean; readonly error: string | null }[] = [];
-  for await (const { workflowId, error } of Worker.runReplayHistories(
-    { workflowBundle },
-    histories(directory, files),
-  )) {
+  for await (const { workflowId, error } of Worker.runReplayHistories({ workflowBundle }, histories)) {
     items.push({ history: workflowId, replays: error === undefined, error: error?.message ?? null });
     const mark = error === undefined ? output.style('good', 'replays') : output.style('bad', 'differs');
     output.progress(`${mark}  ${workflowId}${error === undefined ? '' : `: ${error.message}`}`);
@@ -27,8 +28,10 @@ export async function replayDirectory(directory: string, cacheDirectory: string,
     { total: items.length, failed, items },
     `${items.length - failed} of ${items.length} histories replay.`,
   );
-  if (failed > 0) throw portcullisError('replay_failed', { failed, total: items.length });
-  return 0;
+  if (failed === 0) return 0;
+  const { message, mend, edge } = portcullisError('replay_failed', { failed, total: items.length });
+  output.progress(`${output.style('bad', 'error replay_failed')}: ${message}\n${mend}`);
+  return edge.exit;
 }
 
 async function historyFiles(directory: string): Promise<readonly string[]> {
@@ -43,15 +46,22 @@ async function historyFiles(directory: string): Promise<readonly string[]> {
   return files;
 }
 
-async function* histories(directory: string, files: readonly string[]): AsyncGenerator<HistoryOf> {
+/** All of them before the first is replayed: a file that is no history must not end the replay half-way. */
+async function readHistories(directory: string, files: readonly string[]): Promise<readonly HistoryOf[]> {
+  const histories: HistoryOf[] = [];
   for (const file of files) {
     try {
-      const history = JSON.parse(await readFile(join(directory, file), 'utf8')) as HistoryOf['history'];
-      yield { workflowId: file, history };
+      const history = historyFromJSON(JSON.parse(await readFile(join(directory, file), 'utf8')));
+      if (history.events === undefined || history.events === null || history.events.length === 0) {
+        throw new Error('it has no events');
+      }
+      histories.push({ workflowId: file, history });
     } catch (error) {
-      throw portcullisError('json_malformed', { reason: `${file} is not a history` }, error);
+      const reason = error instanceof Error ? error.message : 'unknown';
+      throw portcullisError('history_invalid', { file, reason }, error);
     }
   }
+  return histories;
 }
 
 type HistoryOf = ReplayHistoriesIterable extends AsyncIterable<infer T> | Iterable<infer T> ? T : never;

@@ -6,6 +6,7 @@ import type { TaskAnswer } from '../../schemas/operator-api.ts';
 import { operatorClient } from '../commands/verify.ts';
 import type { CliContext } from '../context.ts';
 import { table, type Output } from '../output.ts';
+import { verdictLine } from '../verify/render.ts';
 
 /** @throws `not_found` */
 export async function showTask(context: CliContext, id: string): Promise<number> {
@@ -66,13 +67,12 @@ function taskText({ task, request, result }: Omit<TaskAnswer, 'schema'>, output:
     ['workflow', task.workflowId],
     ['request', task.requestDigest],
     ...(request === null ? [] : [['command', request.request.argv.join(' ')]]),
-    ['state', `${task.state}, ${task.phase}: ${task.detail}`],
+    ['state', `${task.state}, ${task.phase}${result === null ? `: ${task.detail}` : ''}`],
   ];
   if (result !== null) {
-    const verdict = result.satisfied ? output.style('good', 'satisfied') : output.style('bad', 'not satisfied');
-    rows.push(['result', `${verdict}, ${result.status}, exit code ${result.exit_code ?? 'none'}`]);
+    rows.push(['result', verdictLine(result, output)]);
+    rows.push(['status', `${result.status}, exit code ${result.exit_code ?? 'none'}`]);
     rows.push(['took', `${(result.duration_ms / 1000).toFixed(1)} s`]);
-    if (result.reasons.length > 0) rows.push(['reasons', result.reasons.join(', ')]);
   }
   return table(rows);
 }

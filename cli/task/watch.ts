@@ -42,6 +42,7 @@ function pick(task: { readonly state: string; readonly detail: string }) {
 }
 
 function eventText(event: TaskEvent): string {
-  if (event.type === 'status') return `${event.phase}: ${event.detail}`;
+  // Why it ended is in the result, in words.
+  if (event.type === 'status') return event.phase === 'ended' ? 'ended' : `${event.phase}: ${event.detail}`;
   return `${event.stream}: ${event.bytes} bytes stored`;
 }

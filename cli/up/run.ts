@@ -5,7 +5,9 @@ import { stackStatus } from '../../local/status.ts';
 import { ERROR_CATALOGUE } from '../../schemas/errors.ts';
 import type { StackAddresses } from '../../local/supervisor/plans.ts';
 import { statusText } from '../commands/status.ts';
+import { operatorClient } from '../commands/verify.ts';
 import type { CliContext } from '../context.ts';
+import { sweepSessions } from '../verify/sweep.ts';
 import { awaitReadyStack } from './attach.ts';
 import { detachedStack } from './detach.ts';
 import { ensureOperator } from './operator.ts';
@@ -22,6 +24,7 @@ export async function runUp(context: CliContext, flags: UpFlags): Promise<number
   const began = performance.now();
   if (flags.detach) {
     await detachedStack(context, said(context));
+    await sweep(context);
     return flags.example ? runExample(context, began) : 0;
   }
   const options = stackOptions(context.settings, context.paths.root, context.environment);
@@ -30,6 +33,7 @@ export async function runUp(context: CliContext, flags: UpFlags): Promise<number
   if ('holder' in stack) return attach(context, flags, stack.holder.pid, began);
   try {
     said(context)({ part: 'supervisor', text: `all parts ready after ${seconds(began)}` });
+    await sweep(context);
     const code = flags.example ? await runExample(context, began) : 0;
     if (flags.once) return code;
     context.output.progress('The stack stays up. Ctrl-C stops it.');
@@ -45,7 +49,13 @@ async function attach(context: CliContext, flags: UpFlags, pid: number, began: n
   output.progress(`A stack already runs here (supervisor ${pid}); this is a second look at it.`);
   await awaitReadyStack(paths, signal);
   output.progress(statusText(stackStatus(paths), output));
+  await sweep(context);
   return flags.example ? runExample(context, began) : 0;
+}
+
+/** What verifications left behind that were killed, now that the gateway answers. */
+function sweep(context: CliContext): Promise<void> {
+  return sweepSessions(context, (pair) => operatorClient(context).closePair(pair));
 }
 
 /** TERM is how `portcullis down` asks: an orderly end. */

@@ -53,7 +53,8 @@ async function cancelled(client: Pick<GatewayClient, 'cancelTask' | 'getTask'>, 
 }
 
 function eventLine(event: TaskEvent, bytes: { stdout: number; stderr: number }): string {
-  if (event.type === 'status') return `            ${event.phase}: ${event.detail}`;
+  // Why it ended is in the result, in words.
+  if (event.type === 'status') return `            ${event.phase}${event.phase === 'ended' ? '' : `: ${event.detail}`}`;
   bytes[event.stream] += event.bytes;
   return `            ${event.stream}: ${bytes[event.stream]} bytes`;
 }

@@ -6,7 +6,10 @@ import { table, type Output, type Style } from '../output.ts';
 import { hasRun, knowledgeOf, whyNot, type Knowledge } from './words.ts';
 
 const EXITS = { satisfied: 0, 'not satisfied': 3, unknown: 5 } as const satisfies Record<Knowledge, number>;
-const STYLES = { satisfied: 'good', 'not satisfied': 'bad', unknown: 'warn' } as const satisfies Record<Knowledge, Style>;
+const STYLES = { satisfied: 'good', 'not satisfied': 'bad', unknown: 'warn' } as const satisfies Record<
+  Knowledge,
+  Style
+>;
 
 /** Exit code of a task that ended: 0 satisfied, 3 not satisfied or refused, 5 nothing is known. */
 export function exitCodeOf({ state, metadata, result }: VerifyTask): number {
@@ -51,7 +54,7 @@ export function resultText(task: VerifyTask, output: Output): string {
 }
 
 /** How it ended comes first where that is what a reader has to know first. */
-function verdictLine(result: VerifyResult, output: Output): string {
+export function verdictLine(result: VerifyResult, output: Output): string {
   const known = knowledgeOf(result);
   const { status } = result;
   const first = status === 'timed_out' ? 'timed out  ' : status === 'cancelled' ? 'cancelled  ' : '';

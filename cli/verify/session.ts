@@ -68,7 +68,7 @@ async function verifyInPair(
 }
 
 export interface Leaving {
-  close(): Promise<unknown>;
+  readonly close: () => Promise<unknown>;
   readonly workspace: Pick<RunningWorkspace, 'stop'> | null;
   readonly directory: string | null;
 }

@@ -2,6 +2,7 @@
 import { deadSessions, removeSession, stripSession, type DeadSession } from '../../local/sessions.ts';
 import { asPortcullisError } from '../../schemas/errors.ts';
 import type { CliContext } from '../context.ts';
+import type { Output } from '../output.ts';
 import { cleanUp } from './clean-up.ts';
 import { whilePairIsFree } from './pair-lock.ts';
 
@@ -9,7 +10,7 @@ export type ClosePair = (pair: string) => Promise<unknown>;
 
 /** Never throws: what cannot be swept now is said, and swept by the next. */
 export async function sweepSessions(
-  { paths, output }: Pick<CliContext, 'paths' | 'output'>,
+  { paths, output }: Pick<CliContext, 'paths'> & { readonly output: Pick<Output, 'progress'> },
   closePair: ClosePair,
 ): Promise<void> {
   for (const session of await deadSessions(paths.workspaces)) {

@@ -2,6 +2,8 @@
  * Admission: from what came over the wire to a task that is claimed in the store and started on Temporal. Nothing is
  * dispatched before everything has passed, and nothing is claimed that could not be started.
  */
+import { setTimeout as delay } from 'node:timers/promises';
+import type { AdmissionOutcome } from '../../activities/store/port.ts';
 import { canonicalBytes } from '../../schemas/canonical.ts';
 import { contentDigest, digestHex, type Digest } from '../../schemas/digest.ts';
 import { portcullisError, PortcullisError } from '../../schemas/errors.ts';
@@ -17,10 +19,14 @@ import { makeRejectedTask, type RejectedTask } from './rejected.ts';
 import { resolveRequest, type Resolved } from './resolve.ts';
 import { requireTemporal, startVerify } from './start.ts';
 import { contextIdOf, taskIdOf } from './task-id.ts';
+import { Turns } from './turns.ts';
 
 /** At this fraction of the store's memory nothing new is admitted. */
 const MEMORY_LIMIT = 0.8;
-const CLAIM_ATTEMPTS = 8;
+/** Other replicas claim for the same pair too; each claim that fails is one that somebody else has won. */
+const CLAIM_ATTEMPTS = 32;
+/** After a claim that somebody else won: up to so many milliseconds, so that replicas do not keep step. */
+const CLAIM_PAUSE_MS = 10;
 
 export interface Ask {
   readonly wire: WireRequest;
@@ -57,29 +63,49 @@ export async function admit(ctx: GatewayContext, principal: Principal, ask: Ask)
   }
 }
 
+const claimTurns = new Turns();
+
 async function claim(ctx: GatewayContext, principal: Principal, ask: Ask, resolved: Resolved): Promise<string> {
+  const { tenant, pair } = resolved.request;
+  const message = messageOf(principal, ask);
+  const { accepted, outcome } = await claimTurns.take(`${ctx.replica}/${tenant}/${pair}`, () =>
+    claimNext(ctx, principal, message, resolved),
+  );
+  switch (outcome.kind) {
+    case 'accepted':
+      await begin(ctx, accepted, message.hash);
+      return outcome.taskId;
+    case 'joined':
+      if (outcome.state === 'accepted') await beginAgain(ctx, tenant, outcome.taskId);
+      return outcome.taskId;
+    case 'message_conflict':
+      throw portcullisError('message_id_conflict');
+    case 'kill_switch':
+      throw portcullisError('kill_switch', { reason: outcome.reason });
+  }
+}
+
+interface Claimed {
+  readonly accepted: AcceptedRequest;
+  readonly outcome: Exclude<AdmissionOutcome, { readonly kind: 'moved' }>;
+}
+
+/** Claims the next number of the pair, again when somebody else had it first. @throws `state_conflict` */
+async function claimNext(
+  ctx: GatewayContext,
+  principal: Principal,
+  message: Message,
+  resolved: Resolved,
+): Promise<Claimed> {
   const { request } = resolved;
   const digest = requestDigest(request);
-  const message = messageOf(principal, ask);
   for (let attempt = 0; attempt < CLAIM_ATTEMPTS; attempt += 1) {
     const view = await ctx.store.viewClaim(request.tenant, request.pair, digest);
     const accepted = acceptedAs(ctx, principal, resolved, digest, view);
     const snapshot = snapshotOf(ctx, principal, accepted);
     const outcome = await ctx.store.admit({ accepted, snapshot, message, n: view.nextN });
-    switch (outcome.kind) {
-      case 'accepted':
-        await begin(ctx, accepted, message.hash);
-        return outcome.taskId;
-      case 'joined':
-        if (outcome.state === 'accepted') await beginAgain(ctx, request.tenant, outcome.taskId);
-        return outcome.taskId;
-      case 'moved':
-        break;
-      case 'message_conflict':
-        throw portcullisError('message_id_conflict');
-      case 'kill_switch':
-        throw portcullisError('kill_switch', { reason: outcome.reason });
-    }
+    if (outcome.kind !== 'moved') return { accepted, outcome };
+    await delay(Math.random() * CLAIM_PAUSE_MS);
   }
   throw portcullisError('state_conflict', { what: 'The claim of this request' });
 }
@@ -155,8 +181,13 @@ function snapshotOf(ctx: GatewayContext, principal: Principal, accepted: Accepte
   };
 }
 
+interface Message {
+  readonly hash: string;
+  readonly bodyDigest: string;
+}
+
 /** A messageId belongs to whoever sent it; what it came with is compared as it was sent, before anything is filled in. */
-function messageOf(principal: Principal, { messageId, wire }: Ask): { hash: string; bodyDigest: string } {
+function messageOf(principal: Principal, { messageId, wire }: Ask): Message {
   const name = new TextEncoder().encode(`${principal.id}\0${messageId}`);
   return { hash: digestHex(contentDigest(name)), bodyDigest: contentDigest(canonicalBytes(wire)) };
 }

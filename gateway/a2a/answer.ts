@@ -3,11 +3,11 @@ import { ServerCallContext } from '@a2a-js/sdk/server';
 import type { Response } from 'express';
 import { asPortcullisError, portcullisError } from '../../schemas/errors.ts';
 import { VERIFY_EXTENSION } from '../../schemas/verify/a2a.ts';
-import { activePrincipal, lookUp } from '../authority/authenticate.ts';
 import type { GatewayContext } from '../context.ts';
 import type { Binding, Call } from './call.ts';
 import { A2A_VERSION } from './card.ts';
 import { errorAnswer } from './errors.ts';
+import type { A2aFront } from './front.ts';
 import type { A2aMetrics } from './metrics.ts';
 import { EventStream, type StreamSettings } from './sse.ts';
 
@@ -20,8 +20,11 @@ export function contextOf(call: Call): ServerCallContext {
   });
 }
 
+/** What the bindings need of the gateway: they know nothing of stores and workflows. */
+export type BindingContext = Pick<GatewayContext, 'limits' | 'logger' | 'metrics'>;
+
 export function sendFailure(
-  ctx: GatewayContext,
+  ctx: BindingContext,
   binding: Binding,
   res: Response,
   thrown: unknown,
@@ -48,21 +51,22 @@ export function sendFailure(
 export interface Streaming {
   readonly settings: StreamSettings;
   readonly metrics: A2aMetrics;
+  readonly front: Pick<A2aFront, 'mayGoOn'>;
 }
 
 /**
  * Passes a stream on. What fails before the first event is thrown, to be answered as any error; what fails later is a cut.
  */
 export async function sendStream<T>(
-  ctx: GatewayContext,
-  { settings, metrics }: Streaming,
+  ctx: BindingContext,
+  { settings, metrics, front }: Streaming,
   call: Call,
   res: Response,
   events: AsyncGenerator<T, void, undefined>,
   shown: (event: T) => unknown,
 ): Promise<void> {
   const first = await events.next();
-  const stream = new EventStream(res, settings, metrics, () => mayGoOn(ctx, res));
+  const stream = new EventStream(res, settings, metrics, () => front.mayGoOn(res.req));
   try {
     for (let event = first; event.done !== true; event = await events.next()) {
       await stream.send(shown(event.value), call.frameId);
@@ -75,15 +79,5 @@ export async function sendStream<T>(
     stream.cut('failed');
   } finally {
     await events.return();
-  }
-}
-
-/** A stream ends with its credential: revoked or expired is a cut. An absent store is not. */
-async function mayGoOn(ctx: GatewayContext, res: Response): Promise<boolean> {
-  try {
-    activePrincipal(await lookUp(ctx, res.req.headers.authorization));
-    return true;
-  } catch (thrown) {
-    return asPortcullisError(thrown).code === 'store_unavailable';
   }
 }

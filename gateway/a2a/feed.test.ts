@@ -100,6 +100,29 @@ describe('the feed', () => {
     expect(new Set((await Promise.all(all)).map(String))).toEqual(new Set(['1']));
   });
 
+  test('a thousand that come back at once, each elsewhere in the past, share a few reads and miss nothing', async () => {
+    const log = new Log();
+    log.append(...upTo(999).map(output), END);
+    const feed = new TaskFeed(log, FAST);
+    const all = await Promise.all(upTo(1000).map((after) => numbers(feed, after - 1)));
+    expect(all).toEqual(upTo(1000).map((from) => upTo(1000, from)));
+    expect(log.reads).toBeLessThan(10);
+  });
+
+  test('an event that comes while the same past is read for another is not missed', async () => {
+    const log = new Log();
+    log.append(output(0));
+    log.readMs = 5;
+    const feed = new TaskFeed(log, FAST);
+    const first = numbers(feed);
+    await delay(2);
+    log.append(output(1));
+    const second = numbers(feed, 1);
+    await delay(20);
+    log.append(END);
+    expect(await Promise.all([first, second])).toEqual([upTo(3), [2, 3]]);
+  });
+
   test('lets go of a task that nobody watches any more', async () => {
     const log = new Log();
     const feed = new TaskFeed(log, FAST);

@@ -5,6 +5,7 @@
 import { asPortcullisError } from '../../schemas/errors.ts';
 import { isTerminalTaskState, type NumberedTaskEvent, type TaskSnapshot } from '../../schemas/verify/task.ts';
 import type { StoreReader } from '../../activities/store/port.ts';
+import { PastEvents } from './past-events.ts';
 
 /** What is read of the store. */
 export interface FeedSource extends Pick<StoreReader, 'readEvents'> {
@@ -32,9 +33,11 @@ export class TaskFeed {
   readonly #store: FeedSource;
   readonly #settings: FeedSettings;
   readonly #tails = new Map<string, Tail>();
+  readonly #past: PastEvents;
 
   constructor(store: FeedSource, settings: FeedSettings = FEED_SETTINGS) {
     this.#store = store;
+    this.#past = new PastEvents(store);
     this.#settings = settings;
   }
 
@@ -130,7 +133,7 @@ export class TaskFeed {
     const since = performance.now();
     for (let pause = 50; ; pause = Math.min(1000, pause * 2)) {
       try {
-        return await this.#store.readEvents(tenant, task, after, BATCH);
+        return await this.#past.after(tenant, task, after);
       } catch (thrown) {
         if (signal.aborted) return [];
         if (performance.now() - since > this.#settings.patienceMs) throw thrown;

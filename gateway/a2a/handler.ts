@@ -11,12 +11,13 @@ import type {
   StreamResponse,
   Task,
 } from '@a2a-js/sdk';
-import type { A2ARequestHandler, ServerCallContext } from '@a2a-js/sdk/server';
+import type { ServerCallContext } from '@a2a-js/sdk/server';
 import { asPortcullisError, portcullisError } from '../../schemas/errors.ts';
 import { isTerminalTaskState, type TaskSnapshot } from '../../schemas/verify/task.ts';
 import type { GatewayContext } from '../context.ts';
 import { admit, type Admitted } from './admit.ts';
 import { ownRejectedTask, ownTask, requireTenant, taskNotFound } from './authority.ts';
+import type { BoundHandler, TaskAddress } from './bound-handler.ts';
 import { callOf, type Call } from './call.ts';
 import { cancelTask } from './cancel.ts';
 import {
@@ -40,7 +41,7 @@ const BLOCKING_MS = 2 * 60 * 60 * 1000;
 
 type Events = AsyncGenerator<StreamResponse, void, undefined>;
 
-export class VerifyRequestHandler implements A2ARequestHandler {
+export class VerifyRequestHandler implements BoundHandler {
   readonly #ctx: GatewayContext;
   readonly #feed: TaskFeed;
   readonly #card: AgentCard;
@@ -55,7 +56,7 @@ export class VerifyRequestHandler implements A2ARequestHandler {
     return Promise.resolve(this.#card);
   }
 
-  getAuthenticatedExtendedAgentCard(_params: unknown, context: ServerCallContext): Promise<AgentCard> {
+  getAuthenticatedExtendedAgentCard(_params: unknown, context: ServerCallContext): Promise<never> {
     return this.#guard(context, () =>
       Promise.reject(portcullisError('unsupported_operation', { reason: 'there is no extended agent card' })),
     );
@@ -110,7 +111,7 @@ export class VerifyRequestHandler implements A2ARequestHandler {
     });
   }
 
-  cancelTask(params: { readonly id: string; readonly tenant: string }, context: ServerCallContext): Promise<Task> {
+  cancelTask(params: TaskAddress, context: ServerCallContext): Promise<Task> {
     return this.#guard(context, async (call) => {
       requireTenant(call.principal, params.tenant);
       if (this.#rejectedById(call, params.id) !== null) {
@@ -121,7 +122,7 @@ export class VerifyRequestHandler implements A2ARequestHandler {
     });
   }
 
-  async *resubscribe(params: { readonly id: string; readonly tenant: string }, context: ServerCallContext): Events {
+  async *resubscribe(params: TaskAddress, context: ServerCallContext): Events {
     const call = callOf(context);
     requireTenant(call.principal, params.tenant);
     const rejected = this.#rejectedById(call, params.id);

@@ -27,6 +27,27 @@ export async function listPairTasks(
   pair: string,
   params: ListTasksRequest,
 ): Promise<ListTasksResponse> {
+  const places = (tasks: readonly TaskSnapshot[]) =>
+    tasks.map((task) => ({ ...task, state: stateOf(task.state), task }));
+  // What cannot be asked is refused before anything is read.
+  pageOf([], params);
+  const { page, ...answer } = pageOf(places(await newestTasks(store, tenant, pair)), params);
+  const artifacts = params.includeArtifacts ?? false;
+  return { tasks: await Promise.all(page.map(({ task }) => shown(store, tenant, task, artifacts))), ...answer };
+}
+
+/** What a list filters and orders by. */
+export interface Listed extends Place {
+  readonly contextId: string;
+  readonly state: TaskState;
+}
+
+export interface Page<T> extends Omit<ListTasksResponse, 'tasks'> {
+  readonly page: readonly T[];
+}
+
+/** The page of these tasks that is asked for. @throws as {@link listPairTasks} */
+export function pageOf<T extends Listed>(all: readonly T[], params: ListTasksRequest): Page<T> {
   const pageSize = params.pageSize ?? DEFAULT_PAGE;
   if (!Number.isInteger(pageSize) || pageSize < 1 || pageSize > MAX_PAGE) {
     throw portcullisError('schema_invalid', { path: 'pageSize', reason: `must be from 1 to ${MAX_PAGE}` });
@@ -37,17 +58,12 @@ export async function listPairTasks(
   }
   const from = params.pageToken === '' ? null : readToken(params.pageToken);
   const since = params.statusTimestampAfter === undefined ? null : readTime(params.statusTimestampAfter);
-  const all = (await newestTasks(store, tenant, pair)).filter((task) => matches(task, params, since));
-  const ordered = all.toSorted(newestFirst);
-  const rest = from === null ? ordered : ordered.filter((task) => newestFirst(task, from) > 0);
+  const matching = all.filter((task) => matches(task, params, since)).toSorted(newestFirst);
+  const rest = from === null ? matching : matching.filter((task) => newestFirst(task, from) > 0);
   const page = rest.slice(0, pageSize);
   const last = page.at(-1);
-  return {
-    tasks: await Promise.all(page.map((task) => shown(store, tenant, task, params.includeArtifacts ?? false))),
-    nextPageToken: last !== undefined && rest.length > page.length ? makeToken(last) : '',
-    pageSize,
-    totalSize: all.length,
-  };
+  const nextPageToken = last !== undefined && rest.length > page.length ? makeToken(last) : '';
+  return { page, nextPageToken, pageSize, totalSize: matching.length };
 }
 
 /** Tasks here have no history, so any length of it is the same; a negative one is none. @throws `schema_invalid` */
@@ -83,9 +99,9 @@ async function shown(store: ListSource, tenant: string, task: TaskSnapshot, arti
   return taskOf(task, { result, artifacts });
 }
 
-function matches(task: TaskSnapshot, params: ListTasksRequest, since: number | null): boolean {
+function matches(task: Listed, params: ListTasksRequest, since: number | null): boolean {
   if (params.contextId !== '' && task.contextId !== params.contextId) return false;
-  if (params.status !== TaskState.TASK_STATE_UNSPECIFIED && stateOf(task.state) !== params.status) return false;
+  if (params.status !== TaskState.TASK_STATE_UNSPECIFIED && task.state !== params.status) return false;
   return since === null || task.updatedAt >= since;
 }
 

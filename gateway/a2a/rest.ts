@@ -1,17 +1,22 @@
 /** The HTTP+JSON binding: the paths of A2A 1.0, each also under `/{tenant}/`. */
-import { ListTasksRequest, SendMessageRequest, StreamResponse, Task, type ListTasksResponse } from '@a2a-js/sdk';
+import {
+  ListTasksRequest,
+  Message,
+  SendMessageRequest,
+  StreamResponse,
+  Task,
+  type ListTasksResponse,
+} from '@a2a-js/sdk';
 import type { ServerCallContext } from '@a2a-js/sdk/server';
 import { Router, type Request, type Response } from 'express';
-import { OUTPUT_STREAMS } from '../../schemas/keys.ts';
 import { portcullisError } from '../../schemas/errors.ts';
-import type { GatewayContext } from '../context.ts';
 import { readBody } from '../http/body.ts';
 import { readStrictJson } from '../../schemas/strict-json.ts';
-import { contextOf, sendFailure, sendStream, type Streaming } from './answer.ts';
-import { ownTask, requireTenant } from './authority.ts';
+import { contextOf, sendFailure, sendStream, type BindingContext, type Streaming } from './answer.ts';
+import { requireTenant } from './authority.ts';
+import type { BoundHandler } from './bound-handler.ts';
 import type { Call } from './call.ts';
-import { openCall, queryOf, requireProtocol } from './front.ts';
-import type { VerifyRequestHandler } from './handler.ts';
+import { queryOf, type A2aFront } from './front.ts';
 
 /** One operation: what it answers, or how it streams. */
 interface Operation {
@@ -26,12 +31,13 @@ interface Operation {
 
 type Method = 'get' | 'post' | 'delete';
 
-export function restBinding(ctx: GatewayContext, handler: VerifyRequestHandler, streaming: Streaming): Router {
+/** Falls through to what is mounted behind it for a path that is no operation. */
+export function restBinding(ctx: BindingContext, front: A2aFront, handler: BoundHandler, streaming: Streaming): Router {
   const router = Router();
   const run = async (req: Request, res: Response, operation: (on: Operation) => Promise<void>) => {
     try {
-      const call = await openCall(ctx, 'HTTP+JSON', req, res);
-      requireProtocol(req, res);
+      const call = await front.open('HTTP+JSON', req, res);
+      front.requireProtocol(req, res);
       await operation(operationOf(ctx, streaming, req, res, call));
     } catch (thrown) {
       sendFailure(ctx, 'HTTP+JSON', res, thrown, null);
@@ -42,8 +48,7 @@ export function restBinding(ctx: GatewayContext, handler: VerifyRequestHandler, 
   };
 
   on('post', '/message\\:send', async ({ req, context, tenant, json }) => {
-    const task = await handler.sendMessage(await sendRequest(ctx, req, tenant), context);
-    json({ task: Task.toJSON(task) });
+    json(sentAnswer(await handler.sendMessage(await sendRequest(ctx, req, tenant), context)));
   });
   on('post', '/message\\:stream', async ({ req, context, tenant, stream }) => {
     await stream(handler.sendMessageStream(await sendRequest(ctx, req, tenant), context));
@@ -74,22 +79,10 @@ export function restBinding(ctx: GatewayContext, handler: VerifyRequestHandler, 
   on('get', configs, ({ context }) => handler.listTaskPushNotificationConfigs({}, context));
   on('get', `${configs}/:config`, ({ context }) => handler.getTaskPushNotificationConfig({}, context));
   on('delete', `${configs}/:config`, ({ context }) => handler.deleteTaskPushNotificationConfig({}, context));
-
-  router.get('/tasks/:id/output/:stream/:chunk', async (req, res) => {
-    try {
-      await sendChunk(ctx, await openCall(ctx, 'HTTP+JSON', req, res), req, res);
-    } catch (thrown) {
-      sendFailure(ctx, 'HTTP+JSON', res, thrown, null);
-    }
-  });
-  router.use((req, res) => {
-    const id = req.path.slice(0, 200);
-    sendFailure(ctx, 'HTTP+JSON', res, portcullisError('not_found', { what: 'operation', id }), null);
-  });
   return router;
 }
 
-function operationOf(ctx: GatewayContext, streaming: Streaming, req: Request, res: Response, call: Call): Operation {
+function operationOf(ctx: BindingContext, streaming: Streaming, req: Request, res: Response, call: Call): Operation {
   const tenant = parameter(req, 'tenant');
   requireTenant(call.principal, tenant);
   return {
@@ -111,7 +104,7 @@ function parameter(req: Request, name: string): string {
 const JSON_TYPES: readonly string[] = ['', 'application/json', 'application/a2a+json'];
 
 /** The body, or nothing. @throws `content_type_not_supported`, `body_too_large` and the `json_…` codes */
-async function readParameters(ctx: GatewayContext, req: Request): Promise<unknown> {
+async function readParameters(ctx: BindingContext, req: Request): Promise<unknown> {
   const bytes = await readBody(req, ctx.limits.jsonBytes);
   if (bytes.length === 0) return {};
   const [type = ''] = (req.get('content-type') ?? '').split(';');
@@ -121,7 +114,7 @@ async function readParameters(ctx: GatewayContext, req: Request): Promise<unknow
   return readStrictJson(bytes);
 }
 
-async function sendRequest(ctx: GatewayContext, req: Request, tenant: string): Promise<SendMessageRequest> {
+async function sendRequest(ctx: BindingContext, req: Request, tenant: string): Promise<SendMessageRequest> {
   const body = await readParameters(ctx, req);
   let params: SendMessageRequest;
   try {
@@ -155,6 +148,10 @@ function listRequest(req: Request, tenant: string): ListTasksRequest {
   return params;
 }
 
+function sentAnswer(sent: Message | Task): unknown {
+  return 'messageId' in sent ? { message: Message.toJSON(sent) } : { task: Task.toJSON(sent) };
+}
+
 /** Every field of a list is always there, which ProtoJSON alone would leave out when empty. */
 function listAnswer({ tasks, nextPageToken, pageSize, totalSize }: ListTasksResponse, artifacts: boolean): unknown {
   const shown = tasks.map((task): unknown => {
@@ -162,17 +159,4 @@ function listAnswer({ tasks, nextPageToken, pageSize, totalSize }: ListTasksResp
     return { ...(artifacts ? { artifacts: [] } : {}), ...(typeof plain === 'object' ? plain : {}) };
   });
   return { tasks: shown, nextPageToken, pageSize, totalSize };
-}
-
-/** One stored chunk of output: what the events of a stream name. */
-async function sendChunk(ctx: GatewayContext, call: Call, req: Request, res: Response): Promise<void> {
-  const task = await ownTask(ctx, call.principal, parameter(req, 'id'));
-  const stream = OUTPUT_STREAMS.find((name) => name === parameter(req, 'stream'));
-  const index = parameter(req, 'chunk');
-  const bytes =
-    stream === undefined || !/^[0-9]{1,6}$/.test(index)
-      ? null
-      : await ctx.store.readChunk(task.tenant, task.taskId, stream, Number(index));
-  if (bytes === null) throw portcullisError('not_found', { what: 'chunk', id: index.slice(0, 16) });
-  res.status(200).set({ 'Content-Type': 'application/octet-stream', 'X-Content-Type-Options': 'nosniff' }).end(bytes);
 }

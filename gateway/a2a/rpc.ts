@@ -3,29 +3,29 @@ import { JsonRpcTransportHandler } from '@a2a-js/sdk/server';
 import type { Request, RequestHandler, Response } from 'express';
 import type { JsonValue } from '../../schemas/canonical.ts';
 import { portcullisError } from '../../schemas/errors.ts';
-import type { GatewayContext } from '../context.ts';
 import { readJsonBody } from '../http/body.ts';
-import { contextOf, sendFailure, sendStream, type Streaming } from './answer.ts';
+import { contextOf, sendFailure, sendStream, type BindingContext, type Streaming } from './answer.ts';
+import type { BoundHandler } from './bound-handler.ts';
 import type { Call } from './call.ts';
-import { openCall, requireProtocol } from './front.ts';
-import type { VerifyRequestHandler } from './handler.ts';
+import type { A2aFront } from './front.ts';
 
 type RpcId = string | number | null;
 
 export function jsonRpcBinding(
-  ctx: GatewayContext,
-  handler: VerifyRequestHandler,
+  ctx: BindingContext,
+  front: A2aFront,
+  handler: BoundHandler,
   streaming: Streaming,
 ): RequestHandler {
   const transport = new JsonRpcTransportHandler(handler);
   return async (req, res) => {
     let id: RpcId = null;
     try {
-      const call = await openCall(ctx, 'JSONRPC', req, res);
+      const call = await front.open('JSONRPC', req, res);
       requireJson(req);
       const body = await readJsonBody(req, ctx.limits.jsonBytes);
       id = idOf(body);
-      requireProtocol(req, res);
+      front.requireProtocol(req, res);
       await dispatch(ctx, transport, streaming, call, requestOf(body), res);
     } catch (thrown) {
       sendFailure(ctx, 'JSONRPC', res, thrown, id);
@@ -34,7 +34,7 @@ export function jsonRpcBinding(
 }
 
 async function dispatch(
-  ctx: GatewayContext,
+  ctx: BindingContext,
   transport: JsonRpcTransportHandler,
   streaming: Streaming,
   call: Call,

@@ -63,7 +63,7 @@ function startOptions(accepted: AcceptedRequest): WorkflowStartOptions {
       { key: SEARCH_ATTRIBUTES.subjectDigest, value: digestHex(requestDigest) },
       { key: SEARCH_ATTRIBUTES.state, value: 'open' },
       { key: SEARCH_ATTRIBUTES.phase, value: 'accepted' },
-      { key: SEARCH_ATTRIBUTES.waitingOn, value: 'control worker' },
+      { key: SEARCH_ATTRIBUTES.waitingOn, value: 'control' },
     ]),
   };
 }

@@ -53,6 +53,16 @@ export function bearerOf(authorization: string | undefined): string {
   return match[1];
 }
 
+/** Whether an `Authorization` value is a bearer that this gateway's key made, whatever became of its record. */
+export function isGenuine(gatewayKey: Uint8Array, authorization: string | undefined): boolean {
+  try {
+    parseBearer(gatewayKey, bearerOf(authorization));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 function mac(key: Uint8Array, tenant: string, id: string): string {
   return createHmac('sha256', key).update(tenant).update('\0').update(id).digest('base64url');
 }

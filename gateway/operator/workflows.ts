@@ -59,7 +59,7 @@ async function start<T>(ctx: GatewayContext, run: ControlWorkflow): Promise<Work
     typedSearchAttributes: new TypedSearchAttributes([
       { key: SEARCH_ATTRIBUTES.tenant, value: run.tenant },
       ...(run.pair === null ? [] : [{ key: SEARCH_ATTRIBUTES.pairId, value: run.pair }]),
-      { key: SEARCH_ATTRIBUTES.waitingOn, value: 'control worker' },
+      { key: SEARCH_ATTRIBUTES.waitingOn, value: 'control' },
     ]),
   };
   try {

@@ -7,7 +7,8 @@ import { stackStatus } from '../status.ts';
 import { readState, type LocalState, type StatePaths } from '../state.ts';
 import { localStoreUrl } from '../store.ts';
 import { fail, ok, skip, type Check } from './check.ts';
-import { checkDisk, checkGit, checkNode, checkPackages, checkProgram, checkSandbox } from './machine.ts';
+import { checkOpenToLocalUsers } from './loopback.ts';
+import { checkDisk, checkGit, checkNode, checkPackages, checkProgram, checkPython, checkSandbox } from './machine.ts';
 import { checkClock, checkGateway, checkStore, checkTemporal } from './servers.ts';
 
 export interface ExamineOptions {
@@ -30,12 +31,14 @@ export async function examine({ settings, paths, environment }: ExamineOptions):
     checkNode(),
     checkPackages(),
     checkGit(environment),
+    checkPython(environment),
     checkProgram('temporal', environment, external.temporal !== null),
     checkProgram('store-server', environment, external.store !== null),
     checkProgram('time-skipping-server', environment, false),
     sandbox,
     disk,
     stackCheck(paths, running),
+    checkOpenToLocalUsers(running, external.temporal !== null),
     ...store,
     ...temporal,
     ...gateway,

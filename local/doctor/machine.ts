@@ -67,6 +67,13 @@ export function checkGit(environment: Environment): Check {
   return serves ? ok('git', found) : fail('git', `${found} is too old`, 'Install git 2.30 or newer.');
 }
 
+/** What enters a workspace is a Python program: without it no command can be verified here. */
+export function checkPython(environment: Environment): Check {
+  const path = onPath('python3', { ...environment, PATH: `/usr/bin:/usr/local/bin:${environment['PATH'] ?? ''}` });
+  if (path === null) return fail('python3', 'python3 is not there, and every workspace needs it', 'Install python3.');
+  return ok('python3', `${versionOf(path) ?? 'does not run'}, ${path}`);
+}
+
 /** Makes one sandbox of the kind that commands get: whether namespaces are allowed can only be told by asking. */
 export async function checkSandbox(): Promise<Check> {
   try {

@@ -88,7 +88,8 @@ export async function launchWorkspace(settings: LaunchSettings): Promise<Running
   try {
     await entered(child, exited);
   } catch (error) {
-    await stop();
+    // What is wrong with the workspace is what has to be said, not that its directory is still there.
+    await stop().catch(() => {});
     throw error;
   }
   return { pid: child.pid ?? 0, exited, stop };
@@ -155,6 +156,8 @@ async function spawnEntry(python: string, logFile: string | null): Promise<Child
       stdio: ['pipe', 'ignore', log?.fd ?? 'ignore', 'pipe'],
       env: { PATH: '/usr/local/bin:/usr/bin:/bin' },
       cwd: '/',
+      // A terminal's interrupt goes to its whole group. Whoever launched the workspace ends it in order; it dies with them anyway.
+      detached: true,
     });
   } finally {
     await log?.close();

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { loadCommandPolicy } from '../../activities/policy/load.ts';
-import attacks from './attacks.json' with { type: 'json' };
 import { evaluateCommand } from './evaluate.ts';
 import { ARGV_LIMITS } from './limits.ts';
 import { matchTemplate } from './match.ts';
@@ -18,20 +17,6 @@ function reasonFor(argv: readonly string[], change: Partial<CommandAsk> = {}): s
   return ruling.allowed ? 'allowed' : ruling.reason;
 }
 
-describe('[inv-19] a tried attack is refused by name', () => {
-  it.each(attacks.attacks)('row $row: $attempt', ({ argv, reason }) => {
-    expect(reasonFor(argv)).toBe(reason);
-  });
-
-  it('holds because the whole argv must match: a prefix rule lets most of the same list through', () => {
-    const prefixes = policy.templates.filter((one) => one.argv.every((token) => typeof token === 'string'));
-    const accepted = attacks.attacks.filter(({ argv }) =>
-      prefixes.some((one) => one.argv.every((token, index) => argv[index] === token)),
-    );
-    expect(accepted.length).toBeGreaterThan(20);
-  });
-});
-
 describe('a shipped template', () => {
   it.each([
     [['node', '--test'], 'node-test'],
@@ -39,9 +24,15 @@ describe('a shipped template', () => {
     [['npm', 'test'], 'npm-test'],
     [['npm', 'run', 'test:ci'], 'npm-run-test'],
     [['npm', 'run', 'lint'], 'npm-run-check'],
+    [['pnpm', 'test'], 'pnpm-test'],
+    [['pnpm', 'run', 'test:unit'], 'pnpm-run-test'],
+    [['pnpm', 'run', 'typecheck'], 'pnpm-run-check'],
+    [['bun', 'test'], 'bun-test'],
     [['cargo', 'test'], 'cargo-test'],
     [['cargo', 'test', '--package', 'foo-bar_2'], 'cargo-test-package'],
     [['cargo', 'build'], 'cargo-build'],
+    [['cargo', 'clippy'], 'cargo-clippy'],
+    [['cargo', 'clippy', '--', '-D', 'warnings'], 'cargo-clippy-deny-warnings'],
     [['go', 'test', './...'], 'go-test'],
     [['go', 'vet', './...'], 'go-vet'],
     [['pytest'], 'pytest'],
@@ -56,6 +47,31 @@ describe('a shipped template', () => {
     expect(ruling).toMatchObject({
       argvExecuted: ['cargo', 'test', '--locked', '--offline', '--package', 'foo'],
       environment: { RUSTC_WRAPPER: '', CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER: '/usr/bin/env' },
+    });
+  });
+
+  // Tried with pnpm 10 and 11: a workspace file of the repository beats the environment, and the command line beats both.
+  it('forces by the command line what a repository could set for pnpm', () => {
+    const ruling = evaluateCommand(policy, ask(['pnpm', 'run', 'lint']));
+    expect(ruling).toMatchObject({
+      argvExecuted: [
+        'pnpm',
+        '--config.script-shell=/bin/sh',
+        '--config.node-options=--no-warnings',
+        '--config.enable-pre-post-scripts=false',
+        '--config.verify-deps-before-run=false',
+        'run',
+        'lint',
+      ],
+      environment: { npm_config_manage_package_manager_versions: 'false', pnpm_config_pm_on_fail: 'ignore' },
+    });
+  });
+
+  it('has bun write a report and fetch nothing', () => {
+    const ruling = evaluateCommand(policy, ask(['bun', 'test']));
+    expect(ruling).toMatchObject({
+      argvExecuted: ['bun', 'test', '--no-install', '--reporter=junit', '--reporter-outfile=/report/bun.xml'],
+      counts: { parser: 'bun-test', minExecuted: 1 },
     });
   });
 
@@ -154,6 +170,6 @@ function sample(template: CommandTemplate): readonly string[] {
   return template.argv.map((part) => {
     if (typeof part === 'string') return part;
     if (part.slot !== 'script') return values[part.slot] ?? '';
-    return template.id === 'npm-run-test' ? 'test' : 'lint';
+    return template.id.endsWith('-run-test') ? 'test' : 'lint';
   });
 }

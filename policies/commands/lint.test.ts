@@ -34,6 +34,7 @@ describe('lint of a command policy', () => {
     ['a token that no argv may have', 'cargo-test', { executes: ['cargo', 'a b'] }],
     ['a variable that loads code', 'cargo-test', { environment: { LD_PRELOAD: '/x' } }],
     ['more than an hour', 'cargo-test', { maxTimeoutSecs: 3601 }],
+    ['a report that nobody writes', 'pytest', { executes: ['pytest'] }],
     ['no exit code', 'cargo-test', { exitCodes: [] }],
     ['an argv that another template takes', 'npm-run-check', { argv: ['npm', 'run', 'test'], slots: {} }],
   ])('finds %s', (_, id, change) => {

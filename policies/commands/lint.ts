@@ -1,5 +1,6 @@
 /** What must hold of a command policy beyond its shape. A document with a finding is not loaded. */
 import { COUNT_PARSERS } from '../../schemas/verify/action.ts';
+import { reporterFile } from './counts/counter.ts';
 import { templateText } from './evaluate.ts';
 import { characterProblem } from './limits.ts';
 import { matchTemplate } from './match.ts';
@@ -42,11 +43,21 @@ function templateProblems(policy: CommandPolicy, template: CommandTemplate): rea
   if (template.cwd.length === 0) problems.push('no working directory is permitted');
   if (template.exitCodes.length === 0) problems.push('no exit code is permitted');
   if (template.maxTimeoutSecs < 1 || template.maxTimeoutSecs > 3600) problems.push('maxTimeoutSecs is not 1 to 3600');
-  if (template.counts !== null && !COUNT_PARSERS.includes(template.counts.parser)) problems.push('unknown parser');
+  problems.push(...countProblems(template));
   return [
     ...problems.map((problem) => ({ template: template.id, problem })),
     ...environmentProblems(template.id, template.environment),
   ];
+}
+
+function countProblems({ counts, executes }: CommandTemplate): readonly string[] {
+  if (counts === null) return [];
+  if (!COUNT_PARSERS.includes(counts.parser)) return ['unknown parser'];
+  const file = reporterFile(counts.parser);
+  // Without that file every count is unknown, so nothing would ever satisfy.
+  const written =
+    file === null || executes.some((token) => typeof token === 'string' && token.endsWith(`=/report/${file}`));
+  return written ? [] : [`the parser ${counts.parser} reads /report/${file}, which the command is not told to write`];
 }
 
 function slotProblems(template: CommandTemplate): readonly string[] {

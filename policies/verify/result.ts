@@ -47,6 +47,7 @@ export function verifyResult({ accepted, prepared, end, current, observedAt }: R
     report,
     request,
     counts: action?.counts ?? null,
+    argvExecuted: action?.argvExecuted ?? null,
     treeBefore: prepared?.treeBefore ?? null,
     current,
   });

@@ -53,6 +53,7 @@ const good: RunFacts = {
   report,
   request,
   counts: { parser: 'node-test', minExecuted: 1, maxSkipped: 0 },
+  argvExecuted: ['node', '--test'],
   treeBefore: 'tree',
   current: { execution: 'e1', generation: 1 },
 };
@@ -69,6 +70,20 @@ test.each<[string, Partial<RunFacts>, readonly UnsatisfiedReason[]]>([
   ['a time-out, whatever the exit code says', { status: 'timed_out' }, ['not_completed']],
   ['a cancelled run', { status: 'cancelled' }, ['not_completed']],
   ['a lost executor', { status: 'executor_lost', report: null }, ['not_completed']],
+  [
+    'containment by process group only',
+    with_({ sandbox: { ...report.sandbox, containment: 'process-group' } }),
+    ['containment'],
+  ],
+  [
+    'a sandbox with the network of its host',
+    with_({ sandbox: { ...report.sandbox, network: 'host' } }),
+    ['containment'],
+  ],
+  ['another argument than signed', with_({ argv_executed: ['node', '--version'] }), ['argv_differs']],
+  ['another program than signed', with_({ argv_executed: ['/tmp/node', '--test'] }), ['argv_differs']],
+  ['an argument less than signed', with_({ argv_executed: ['node'] }), ['argv_differs']],
+  ['an argument more than signed', with_({ argv_executed: ['node', '--test', 'a.js'] }), ['argv_differs']],
   ['another exit code', with_({ exit_code: 1 }), ['exit_code']],
   ['a signal', with_({ exit_code: null, signal: 'SIGKILL' }), ['exit_code']],
   ['exit 0 with counts that cannot be read', with_({ tests: 'unknown' }), ['not_tested']],
@@ -85,6 +100,10 @@ test.each<[string, Partial<RunFacts>, readonly UnsatisfiedReason[]]>([
   ['a pair that cannot be read', { current: null }, ['superseded']],
 ])('[inv-07] %s does not satisfy', (_, change, reasons) => {
   expect(unsatisfiedReasons({ ...good, ...change })).toEqual(reasons);
+});
+
+test('a run without a signed action has no argv to differ from', () => {
+  expect(unsatisfiedReasons({ ...good, argvExecuted: null, treeBefore: null })).toEqual(['tree_unknown']);
 });
 
 test('a template without tests needs no counts', () => {

@@ -7,6 +7,8 @@ import type { VerifyStatus } from '../../schemas/verify/result.ts';
 /** Why a result does not satisfy, in the order a reader wants them. */
 export const UNSATISFIED_REASONS = [
   'not_completed',
+  'containment',
+  'argv_differs',
   'exit_code',
   'not_tested',
   'too_few_tests',
@@ -25,6 +27,8 @@ export interface RunFacts {
   readonly report: ExecutorReport | null;
   readonly request: ResolvedRequest;
   readonly counts: CountRule | null;
+  /** What the signed action said to execute; `null` when no action was signed, and so none was dispatched. */
+  readonly argvExecuted: readonly string[] | null;
   readonly treeBefore: string | null;
   /** What the pair stands at now; `null` when it is unknown, which counts as superseded. */
   readonly current: Pick<PinnedSubject, 'execution' | 'generation'> | null;
@@ -36,6 +40,9 @@ export function unsatisfiedReasons(facts: RunFacts): readonly UnsatisfiedReason[
   const reasons = new Set<UnsatisfiedReason>();
   if (status !== 'completed' || report === null) reasons.add('not_completed');
   if (report !== null) {
+    if (!isContained(report.sandbox)) reasons.add('containment');
+    if (facts.argvExecuted !== null && !isSameArgv(facts.argvExecuted, report.argv_executed))
+      reasons.add('argv_differs');
     if (report.exit_code !== request.expect.exitCode) reasons.add('exit_code');
     if (facts.counts !== null) for (const reason of countReasons(facts.counts, report.tests)) reasons.add(reason);
     if (report.stdout.chunks_failed > 0 || report.stderr.chunks_failed > 0) reasons.add('output_lost');
@@ -52,6 +59,16 @@ export function unsatisfiedReasons(facts: RunFacts): readonly UnsatisfiedReason[
     reasons.add('superseded');
   }
   return UNSATISFIED_REASONS.filter((reason) => reasons.has(reason));
+}
+
+/** A weaker sandbox is a thing to report, never to accept: the command could reach what judges it. */
+function isContained({ containment, network }: ExecutorReport['sandbox']): boolean {
+  return containment === 'bubblewrap' && network === 'none';
+}
+
+/** The executor reports the argv as signed, not the path that its first word resolved to: all of it is compared. */
+function isSameArgv(signed: readonly string[], reported: readonly string[]): boolean {
+  return signed.length === reported.length && signed.every((argument, index) => argument === reported[index]);
 }
 
 function countReasons(rule: CountRule, tests: TestCounts | 'unknown' | null): readonly UnsatisfiedReason[] {

@@ -29,6 +29,7 @@ export const COUNT_PARSERS = [
   'pytest',
   'vitest',
   'jest',
+  'bun-test',
   'runner-summary',
 ] as const;
 export type CountParser = (typeof COUNT_PARSERS)[number];

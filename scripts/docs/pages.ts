@@ -4,8 +4,8 @@ import { addCommands } from '../../cli/commands/index.ts';
 import { createProgram } from '../../cli/program.ts';
 import { ERROR_CATALOGUE, type ErrorCode } from '../../schemas/errors.ts';
 import { SETTINGS, SETTING_KEYS } from '../../schemas/settings.ts';
-
-const MADE = '<!-- Made by `npm run docs` from the code. Edit the code. -->';
+import { attacksPage } from './attacks-page.ts';
+import { cell, markdownTable, page } from './markdown.ts';
 
 /** File name to text. */
 export function referencePages(): Readonly<Record<string, string>> {
@@ -14,6 +14,7 @@ export function referencePages(): Readonly<Record<string, string>> {
     'settings.md': settingsPage(),
     'exit-codes.md': exitCodesPage(),
     'cli.md': cliPage(),
+    'command-attacks.md': attacksPage(),
   };
 }
 
@@ -106,17 +107,4 @@ function helpOf(command: Command): string {
 
 function codes(): readonly ErrorCode[] {
   return (Object.keys(ERROR_CATALOGUE) as ErrorCode[]).toSorted();
-}
-
-function page(title: string, intro: string, body: string): string {
-  return `${MADE}\n\n# ${title}\n\n${intro}\n\n${body}\n`;
-}
-
-function markdownTable(head: readonly string[], rows: readonly (readonly (string | number)[])[]): string {
-  const line = (cells: readonly (string | number)[]) => `| ${cells.join(' | ')} |`;
-  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
-}
-
-function cell(text: string): string {
-  return text.replaceAll('|', '\\|').replaceAll('{', '\\{').replaceAll('<', '&lt;');
 }

@@ -1,11 +1,11 @@
 /** An address that stays while what answers behind it changes: as a balancer in front of gateways does. */
-import { connect, createServer, type AddressInfo } from 'node:net';
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
 export interface MoveableProxy {
   readonly url: string;
   /** Connections that were ever made through it. */
   connections(): number;
-  /** New connections go there; those that stand are left alone. */
+  /** Breaks the connections that stand, as a gateway that dies would; new ones go there. */
   moveTo(url: string): void;
   close(): Promise<void>;
 }
@@ -13,10 +13,13 @@ export interface MoveableProxy {
 export async function moveableProxy(to: string): Promise<MoveableProxy> {
   let target = new URL(to);
   let count = 0;
+  const standing = new Set<Socket>();
   const server = createServer((socket) => {
     count += 1;
     const behind = connect(Number(target.port), target.hostname);
     socket.pipe(behind).pipe(socket);
+    standing.add(socket);
+    socket.on('close', () => standing.delete(socket));
     socket.on('error', () => behind.destroy()).on('close', () => behind.destroy());
     behind.on('error', () => socket.destroy()).on('close', () => socket.destroy());
   });
@@ -27,7 +30,12 @@ export async function moveableProxy(to: string): Promise<MoveableProxy> {
     connections: () => count,
     moveTo(url) {
       target = new URL(url);
+      for (const socket of standing) socket.destroy();
     },
-    close: () => new Promise((resolve) => void server.close(() => resolve())),
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        for (const socket of standing) socket.destroy();
+      }),
   };
 }

@@ -74,6 +74,19 @@ describe('sending', () => {
     expect(runs).toBe(2);
   });
 
+  test('many requests of one pair at once, on two gateways, are all admitted, each as a task of its own', async () => {
+    const bearer = await world.pair('crowd');
+    const other = await world.replica({ sweeps: false });
+    const clients = [world.client(bearer), world.client(bearer, other.url)];
+    const sent = await Promise.all(
+      Array.from({ length: 20 }, (_, n) => clients.map((client, which) => [client, 2 * n + which + 1] as const))
+        .flat()
+        .map(([client, attempt]) => client.sendVerify(ask('crowd', { attempt }))),
+    );
+    expect(new Set(sent.map(({ id }) => id)).size).toBe(40);
+    await other.close();
+  });
+
   test('a messageId with another body is a named conflict and runs nothing', async () => {
     const client = world.client(await world.pair('conflict'));
     await client.sendVerify(ask('conflict'), { messageId: 'same', wait: true });

@@ -8,6 +8,7 @@ import '../support/quiet.ts';
 import type { GatewayStore } from '../../activities/store/port.ts';
 import { executorReport } from '../support/verify-fixture.ts';
 import { gate } from './gate.ts';
+import { moveableProxy } from './moveable-proxy.ts';
 import { pythonWithClient } from './python/environment.ts';
 import { BINDINGS } from './wire.ts';
 import { openWorld, type RunningReplica, type World } from './world.ts';
@@ -29,6 +30,11 @@ afterAll(() => world.close());
 async function play(store: GatewayStore, task: string, file: string | undefined): Promise<void> {
   if (file === 'endless.test.js') return gate().pass();
   if (file === undefined) return;
+  if (file === 'race.test.js') {
+    const held = gate();
+    setTimeout(() => held.open(), 400);
+    return held.pass();
+  }
   for (let offset = 0; offset < EVENTS; offset += 1) {
     const event = { type: 'output', stream: 'stdout', chunk: offset, bytes: 1 } as const;
     await store.appendEvent(world.tenant, task, { source: 'stdout', offset }, event);
@@ -36,8 +42,17 @@ async function play(store: GatewayStore, task: string, file: string | undefined)
   }
 }
 
+/** How a task may end whose cancel was answered like this: what was said to be terminal stays so. */
+const ENDINGS: Readonly<Record<string, readonly string[]>> = {
+  TASK_STATE_CANCELED: ['TASK_STATE_CANCELED'],
+  TASK_STATE_COMPLETED: ['TASK_STATE_COMPLETED'],
+  'not cancelable': ['TASK_STATE_COMPLETED'],
+  TASK_STATE_SUBMITTED: ['TASK_STATE_CANCELED', 'TASK_STATE_COMPLETED'],
+  TASK_STATE_WORKING: ['TASK_STATE_CANCELED', 'TASK_STATE_COMPLETED'],
+};
+
 test.each(BINDINGS)(
-  'the official client sends, drops twenty times, cancels, lists and is refused what is not its own, on %s',
+  'the official client sends, drops twenty times, lives through a restart, races its cancels, lists and is refused what is not its own, on %s',
   async (binding) => {
     const pair = `python-${binding === 'JSONRPC' ? 'rpc' : 'http'}`;
     const bearer = await world.pair(pair, async ({ action }, store) => {
@@ -46,9 +61,18 @@ test.each(BINDINGS)(
     });
     const foreign = await world.credential({ role: 'sentinel', use: 'agent', pair: 'elsewhere' });
     const script = join(import.meta.dirname, 'python', 'drive.py');
-    const { stdout } = await run(python, [script, world.url, other.url, binding, bearer, foreign, pair], {
+    const leaving = await world.replica();
+    const moving = await moveableProxy(leaving.url);
+    const driving = run(python, [script, world.url, other.url, moving.url, binding, bearer, foreign, pair], {
       timeout: 100_000,
     });
+    // In the middle of a run its gateway goes away; another one answers at the same address.
+    driving.child.stderr?.once('data', () => {
+      moving.moveTo(other.url);
+      void leaving.close();
+    });
+    const { stdout } = await driving;
+    await moving.close();
     const seen = JSON.parse(stdout) as Record<string, unknown>;
     expect(seen).toMatchObject({
       streamed_state: 'TASK_STATE_COMPLETED',
@@ -73,6 +97,16 @@ test.each(BINDINGS)(
       completed: [1, 1],
     });
     expect(seen['streamed']).toEqual(expect.arrayContaining(['task', 'status_update', 'artifact_update']));
+    expect(seen['cuts']).toBeGreaterThan(0);
+    expect(seen['through']).toEqual(Array.from({ length: Number(seen['through_seq']) }, (_, index) => index + 1));
+    for (const [answered, ended] of seen['races'] as [string, string][]) {
+      expect({ answered, ended: ENDINGS[answered] ?? [] }).toEqual({
+        answered,
+        ended: expect.arrayContaining([ended]) as string[],
+      });
+    }
+    const endings = (seen['races'] as [string, string][]).map(([, ended]) => ended);
+    expect(new Set(endings)).toEqual(new Set(['TASK_STATE_CANCELED', 'TASK_STATE_COMPLETED']));
     const numbers = seen['seen'];
     expect(numbers).toEqual(Array.from({ length: Number(seen['ended_seq']) }, (_, index) => index + 1));
   },

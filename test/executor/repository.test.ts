@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { exportCommit } from '../../activities/executor/checkout.ts';
 import { treeAfter } from '../../activities/executor/tree-after.ts';
 import { BEARER, openBench, PAIR, TENANT, type Bench } from './support/bench.ts';
+import { publishTree } from './support/raw-tree.ts';
 import { git, publish, writeFiles } from './support/repository.ts';
 
 let bench: Bench;
@@ -107,7 +108,7 @@ describe('the export of a commit', () => {
     const commit = await git(source, 'rev-parse', 'HEAD');
     const { tree, directory } = await exported(commit);
     expect(tree.tree).toBe(await git(source, 'rev-parse', 'HEAD^{tree}'));
-    expect(await treeAfter(directory, tree)).toBe(tree.tree);
+    expect(await treeAfter(directory, tree, never)).toBe(tree.tree);
     const empty = await exported(await bench.publish({}));
     expect(empty.tree.entries).toEqual([]);
   });
@@ -127,7 +128,7 @@ describe('the tree after a run', () => {
   it('is the tree of the commit when no tracked file changed, whatever else was made', async () => {
     const { directory, tree } = await exported(await bench.publish(FILES));
     await writeFiles(directory, { 'new.txt': 'n', 'dir/target/out': 'o' });
-    expect(await treeAfter(directory, tree)).toBe(tree.tree);
+    expect(await treeAfter(directory, tree, never)).toBe(tree.tree);
   });
 
   it.each<[string, (directory: string) => Promise<unknown>]>([
@@ -166,9 +167,31 @@ describe('the tree after a run', () => {
     await git(directory, `--git-dir=${bare}`, `--work-tree=${directory}`, 'add', '-u', '.');
     const wanted = await git(directory, `--git-dir=${bare}`, 'write-tree');
     await rm(join(bare, 'index'), { force: true });
-    const after = await treeAfter(directory, tree);
+    const after = await treeAfter(directory, tree, never);
     expect(after).toBe(wanted);
     expect(after).not.toBe(tree.tree);
+  });
+
+  it('is that of the commit for names that are not UTF-8, and the one that git would make when such a file changed', async () => {
+    const name = Buffer.from([0xff, 0xfe]);
+    const treeWith = (text: string) =>
+      publishTree(bench, async ({ blob, tree }) => {
+        const id = await blob(Buffer.from(text));
+        const below = await tree([{ type: 'blob', id, name }]);
+        return tree([
+          { type: 'blob', id, name },
+          { type: 'blob', id, name: '\u00ff' },
+          { type: 'tree', id: below, name: Buffer.from([0xfe]) },
+        ]);
+      });
+    const changed = await exported(await treeWith('other'));
+    const { directory, tree } = await exported(await treeWith('bytes'));
+    expect(await treeAfter(directory, tree, never)).toBe(tree.tree);
+    const root = Buffer.from(`${directory}/`);
+    for (const path of [name, Buffer.from('\u00ff'), Buffer.concat([Buffer.from([0xfe, 0x2f]), name])]) {
+      await writeFile(Buffer.concat([root, path]), 'other');
+    }
+    expect(await treeAfter(directory, tree, never)).toBe(changed.tree.tree);
   });
 
   it('[inv-17] does not follow a directory that became a link', async () => {
@@ -177,7 +200,7 @@ describe('the tree after a run', () => {
     await writeFiles(elsewhere, { 'b.txt': 'b' });
     await rm(join(directory, 'dir'), { recursive: true });
     await writeFiles(directory, { dir: { linkTo: elsewhere } });
-    expect(await treeAfter(directory, tree)).not.toBe(tree.tree);
+    expect(await treeAfter(directory, tree, never)).not.toBe(tree.tree);
   });
 
   it('is said in the report, and a command that rewrites its tests is told by it', async () => {

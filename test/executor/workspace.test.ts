@@ -110,6 +110,23 @@ describe('from inside a workspace', () => {
   });
 });
 
+/** What another process runs to launch a workspace of this program; it is `workspace` then. */
+function launching(name: string, program: WorkspaceProgram): string {
+  const settings = {
+    name,
+    tenant: TENANT,
+    directory: join(bench.directory, name),
+    gatewaySocket: bench.gateway.socketPath,
+    claimCodeFile: null,
+    toolchains: { mounts: [], tools: [] },
+    logFile: null,
+    worktree: null,
+    program,
+  };
+  const launcher = new URL('../../local/workspace/launch.ts', import.meta.url).href;
+  return `const { launchWorkspace } = await import(${JSON.stringify(launcher)}); const workspace = await launchWorkspace(${JSON.stringify(settings)});`;
+}
+
 describe('a workspace', () => {
   it('[inv-14] leaves no process, no mount and no file behind when it is stopped', async () => {
     const marker = sleepMarker();
@@ -129,19 +146,7 @@ describe('a workspace', () => {
   it('[inv-14] ends with whoever launched it, killed without a word', async () => {
     const marker = sleepMarker();
     const program = await scripted('orphan', `setsid sleep ${marker} &\nexec sleep ${marker}\n`);
-    const settings = {
-      name: 'orphan',
-      tenant: TENANT,
-      directory: join(bench.directory, 'orphan'),
-      gatewaySocket: bench.gateway.socketPath,
-      claimCodeFile: null,
-      toolchains: { mounts: [], tools: [] },
-      logFile: null,
-      worktree: null,
-      program,
-    };
-    const launcher = new URL('../../local/workspace/launch.ts', import.meta.url).href;
-    const code = `const { launchWorkspace } = await import(${JSON.stringify(launcher)}); await launchWorkspace(${JSON.stringify(settings)}); setInterval(() => {}, 1000);`;
+    const code = `${launching('orphan', program)} setInterval(() => {}, 1000);`;
     const parent = spawn(process.execPath, ['--input-type=module', '--eval', code], { stdio: 'inherit' });
     // The parent's own command line holds the marker too.
     await eventually(
@@ -154,6 +159,31 @@ describe('a workspace', () => {
       (pids) => pids.length === 0,
       5,
     );
+  });
+
+  it('is not interrupted with the group of whoever launched it, who ends it in order', async () => {
+    const program = await scripted('interrupted', 'exec sleep 1000\n');
+    const onInterrupt = `process.once('SIGINT', async () => { await workspace.stop(); console.log('code', await workspace.exited); });`;
+    const code = `${launching('interrupted', program)} ${onInterrupt} console.log('launched');`;
+    const parent = spawn(process.execPath, ['--input-type=module', '--eval', code], {
+      // A group of its own, as a terminal gives a command.
+      detached: true,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    let said = '';
+    parent.stdout.setEncoding('utf8').on('data', (text: string) => {
+      said += text;
+    });
+    await eventually(
+      () => said,
+      (text) => text === 'launched\n',
+    );
+    process.kill(-(parent.pid ?? 0), 'SIGINT');
+    await eventually(
+      () => said,
+      (text) => text.includes('code'),
+    );
+    expect(said).toBe('launched\ncode 0\n');
   });
 
   it('starts its program again, with growing pauses, and reaps what its processes leave', async () => {

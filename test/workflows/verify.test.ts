@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client, Connection, WorkflowFailedError } from '@temporalio/client';
-import { CancelledFailure } from '@temporalio/common';
+import { CancelledFailure, type TypedSearchAttributes } from '@temporalio/common';
 import protoUtils from '@temporalio/common/lib/proto-utils.js';
 import { Context } from '@temporalio/activity';
 import { NativeConnection } from '@temporalio/worker';
@@ -97,6 +97,15 @@ test('[inv-07] a time-out never satisfies, whatever the exit code', async () => 
   expect(result).toMatchObject({ status: 'timed_out', timed_out: true, satisfied: false });
 });
 
+test('[inv-07] a report of another argv than the signed one, or of a weaker sandbox, satisfies nothing', async () => {
+  const report = executorReport({
+    argv_executed: ['node', '-e', '0'],
+    sandbox: { containment: 'process-group', network: 'host', limits: {} },
+  });
+  const result = await resultOf('differs', { run: () => Promise.resolve(report) });
+  expect(result).toMatchObject({ status: 'completed', satisfied: false, reasons: ['containment', 'argv_differs'] });
+});
+
 test('[inv-07] an absent executor is unavailable at once, and nothing is dispatched', async () => {
   let ran = false;
   const script: Script = {
@@ -114,21 +123,50 @@ test('presence that is not known yet is waited for, never taken as absent', asyn
   expect(result.satisfied).toBe(true);
 });
 
+/** Waits until a run shows what it waits for; the search attributes it shows then. */
+async function untilWaitingOn({ handle }: Staged, waitingOn: string, phase: string): Promise<TypedSearchAttributes> {
+  return await pollUntil(
+    async () => {
+      const { typedSearchAttributes: seen } = await handle.describe();
+      const shown = seen.get(SEARCH_ATTRIBUTES.waitingOn) === waitingOn && seen.get(SEARCH_ATTRIBUTES.phase) === phase;
+      return shown && seen;
+    },
+    { what: `the search attributes WaitingOn ${waitingOn} and Phase ${phase}` },
+  );
+}
+
 test('[inv-16] a queued run shows its place before it waits, and runs when its turn comes', async () => {
   let free = false;
   const turns: Script['turns'] = () => (free ? { kind: 'go' } : { kind: 'queued', place: 2 });
-  const result = await resultOf('queued', { turns }, async ({ handle }) => {
-    const shown = await pollUntil(
-      async () => {
-        const { typedSearchAttributes: seen } = await handle.describe();
-        return seen.get(SEARCH_ATTRIBUTES.waitingOn) === 'executor' && seen;
-      },
-      { what: 'the search attribute WaitingOn' },
-    );
-    expect(shown.get(SEARCH_ATTRIBUTES.phase)).toBe('queued');
+  const result = await resultOf('queued', { turns }, async (staged) => {
+    const shown = await untilWaitingOn(staged, 'executor', 'queued');
     expect(shown.get(SEARCH_ATTRIBUTES.state)).toBe('open');
     free = true;
-    await handle.signal('placeChanged');
+    await staged.handle.signal('placeChanged');
+  });
+  expect(result.status).toBe('completed');
+});
+
+test('[inv-16] a run whose executor may be there shows that it waits for presence before it waits', async () => {
+  let known = false;
+  const turns: Script['turns'] = () => ({ kind: known ? 'go' : 'settling' });
+  const result = await resultOf('waits-for-presence', { turns }, async (staged) => {
+    const shown = await untilWaitingOn(staged, 'presence', 'queued');
+    expect(shown.get(SEARCH_ATTRIBUTES.state)).toBe('open');
+    known = true;
+  });
+  expect(result.status).toBe('completed');
+});
+
+test('[inv-16] a run whose result is not kept shows that it waits for the store before it waits', async () => {
+  let away = true;
+  const keep = () => {
+    if (away) throw portcullisError('store_unavailable', { reason: 'test' });
+  };
+  const result = await resultOf('waits-for-store', { keep }, async (staged) => {
+    const shown = await untilWaitingOn(staged, 'store', 'completed_unpersisted');
+    expect(shown.get(SEARCH_ATTRIBUTES.state)).toBe('open');
+    away = false;
   });
   expect(result.status).toBe('completed');
 });

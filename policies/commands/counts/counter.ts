@@ -5,9 +5,11 @@
 import type { CountParser } from '../../../schemas/verify/action.ts';
 import type { OutputStream } from '../../../schemas/keys.ts';
 import type { TestCounts } from '../../../schemas/verify/report.ts';
+import { countBunReport, printedByBun } from './bun.ts';
 import { cargoCounter } from './cargo.ts';
 import { goCounter } from './go.ts';
 import { countNodeReport } from './node-report.ts';
+import { printedByNode, printedByPytest, type PrintedSummary } from './printed-summary.ts';
 import { countJunit } from './pytest.ts';
 import { jestCounter, vitestCounter } from './script-runners.ts';
 import { runnerSummaryCounter } from './runner-summary.ts';
@@ -36,6 +38,8 @@ export function reporterFile(parser: CountParser): string | null {
       return 'node-test.jsonl';
     case 'pytest':
       return 'pytest.xml';
+    case 'bun-test':
+      return 'bun.xml';
     case 'cargo-test':
     case 'go-test':
     case 'vitest':
@@ -48,9 +52,11 @@ export function reporterFile(parser: CountParser): string | null {
 export function createCounter(parser: CountParser): Counter {
   switch (parser) {
     case 'node-test':
-      return fromReport(countNodeReport);
+      return fromReport(countNodeReport, printedByNode());
     case 'pytest':
-      return fromReport(countJunit);
+      return fromReport(countJunit, printedByPytest());
+    case 'bun-test':
+      return fromReport(countBunReport, printedByBun());
     case 'cargo-test':
       return fromOutput(cargoCounter());
     case 'go-test':
@@ -76,12 +82,15 @@ export interface Tally {
   readonly skipped: number;
 }
 
-function fromReport(count: (report: string) => Tally | 'unknown'): Counter {
+function fromReport<T extends Tally>(count: (report: string) => T | 'unknown', printed: PrintedSummary<T>): Counter {
   return {
-    line() {},
+    line: (stream, line) => printed.line(stream, stripColours(line)),
+    // A line too long to look at is no line of a summary.
     lost() {},
-    finish: ({ exitCode, report }) =>
-      report === null ? 'unknown' : conclude(count(report), exitCode, 'reporter_file'),
+    finish({ exitCode, report }) {
+      const tally = report === null ? 'unknown' : count(report);
+      return tally === 'unknown' || !printed.agrees(tally) ? 'unknown' : conclude(tally, exitCode, 'reporter_file');
+    },
   };
 }
 
@@ -100,7 +109,8 @@ function conclude(tally: Tally | 'unknown', exitCode: number | null, provenance:
   if (tally === 'unknown') return 'unknown';
   // A runner that saw a failure does not end with 0: somebody else chose that exit code, or wrote that report.
   if (tally.failed > 0 && exitCode === 0) return 'unknown';
-  return { executed: tally.passed + tally.failed, ...tally, provenance };
+  const { passed, failed, skipped } = tally;
+  return { executed: passed + failed, passed, failed, skipped, provenance };
 }
 
 function stripColours(line: string): string {

@@ -23,11 +23,17 @@ function count(parser: CountParser, { stdout = '', stderr = '', report = null, e
 const test = (outcome: string, placeholder = false) => JSON.stringify({ kind: 'test', outcome, placeholder });
 const total = (tests: number) => JSON.stringify({ kind: 'total', tests });
 const END = '{"kind":"end"}';
+/** What node prints at the end of a run. */
+const summary = (pass: number, fail: number, skipped = 0) =>
+  [`tests ${pass + fail + skipped}`, 'suites 0', `pass ${pass}`, `fail ${fail}`, 'cancelled 0', `skipped ${skipped}`]
+    .concat(['todo 0', 'duration_ms 12.5'])
+    .map((line) => `ℹ ${line}`)
+    .join('\n');
 
 describe('counts of node --test, from its reporter file', () => {
   it('counts what passed, failed and was skipped', () => {
     const report = [test('pass'), test('pass'), test('skip'), test('fail'), total(4), END].join('\n');
-    expect(count('node-test', { report, exitCode: 1 })).toEqual({
+    expect(count('node-test', { report, stdout: summary(2, 1, 1), exitCode: 1 })).toEqual({
       executed: 3,
       passed: 2,
       failed: 1,
@@ -38,12 +44,15 @@ describe('counts of node --test, from its reporter file', () => {
 
   it('counts a file that ran no test for nothing, though the runner calls it passed', () => {
     const report = [test('pass', true), total(1), END].join('\n');
-    expect(count('node-test', { report })).toMatchObject({ executed: 0, passed: 0 });
+    expect(count('node-test', { report, stdout: summary(1, 0) })).toMatchObject({ executed: 0, passed: 0 });
   });
 
   it('counts a file that crashed as a failure', () => {
     const report = [test('fail', true), total(1), END].join('\n');
-    expect(count('node-test', { report, exitCode: 1 })).toMatchObject({ executed: 1, failed: 1 });
+    expect(count('node-test', { report, stdout: summary(0, 1), exitCode: 1 })).toMatchObject({
+      executed: 1,
+      failed: 1,
+    });
   });
 
   it.each([
@@ -57,13 +66,40 @@ describe('counts of node --test, from its reporter file', () => {
     ['of another form', '<testsuites/>'],
     ['one that saw a failure while the exit code says none', [test('fail'), total(1), END].join('\n')],
   ])('[inv-07] is unknown when the file is %s', (_, report) => {
-    expect(count('node-test', { report })).toBe('unknown');
+    for (const stdout of [summary(1, 0), summary(2, 0), summary(0, 1)]) {
+      expect(count('node-test', { report, stdout })).toBe('unknown');
+    }
   });
 
-  it('[inv-02] is not raised by a program that prints a summary', () => {
-    const report = [test('pass'), total(1), END].join('\n');
-    const stdout = 'ℹ tests 99\nℹ suites 0\nℹ pass 99\nℹ fail 0\nℹ cancelled 0\nℹ skipped 0\nℹ todo 0\nℹ duration_ms 1';
-    expect(count('node-test', { report, stdout })).toMatchObject({ executed: 1 });
+  const REPORT = [test('pass'), total(1), END].join('\n');
+
+  it('is borne out by the summary, which may follow output that did not end its line', () => {
+    for (const stdout of [
+      summary(1, 0),
+      `...${summary(1, 0)}`,
+      `ℹ tests 50\nhello\n${summary(1, 0)}\n✖ failing tests:`,
+    ]) {
+      expect(count('node-test', { report: REPORT, stdout })).toMatchObject({ executed: 1 });
+    }
+  });
+
+  it.each([
+    ['there is no summary', ''],
+    ['the summary is cut off', summary(1, 0).split('\n').slice(0, 7).join('\n')],
+    ['something stands inside the summary', summary(1, 0).replace('ℹ fail', 'hello\nℹ fail')],
+    ['the summary says otherwise', summary(2, 0)],
+    ['the summary says that it was skipped', summary(0, 0, 1)],
+    ['a program printed a summary of its own before', `${summary(50, 0)}\n${summary(1, 0)}`],
+    ['a program printed the same summary after', `${summary(1, 0)}\n${summary(1, 0)}`],
+  ])('[inv-02] is unknown when %s: the file alone could be written by the code under test', (_, stdout) => {
+    expect(count('node-test', { report: REPORT, stdout })).toBe('unknown');
+  });
+
+  it('[inv-02] is unknown when the file says more than the runner that printed', () => {
+    const forged = [...Array.from({ length: 50 }, () => test('pass')), total(50), END].join('\n');
+    expect(count('node-test', { report: forged, stdout: summary(50, 0) })).toMatchObject({ executed: 50 });
+    expect(count('node-test', { report: forged, stdout: summary(1, 0) })).toBe('unknown');
+    expect(count('node-test', { report: forged, stdout: `${summary(50, 0)}\n${summary(1, 0)}` })).toBe('unknown');
   });
 });
 
@@ -129,6 +165,23 @@ describe('counts of pytest, from its JUnit report', () => {
   it('reads the totals', () => {
     const report = junit('errors="0" failures="1" skipped="1" tests="3"', 3);
     expect(count('pytest', { report, exitCode: 1 })).toMatchObject({ executed: 2, passed: 1, failed: 1, skipped: 1 });
+  });
+
+  it('is borne out by the last line, with its rule or without, or by none at all', () => {
+    const report = junit('errors="0" failures="0" skipped="1" tests="2"', 2);
+    const line = '1 passed, 1 skipped, 2 warnings in 0.01s';
+    for (const stdout of ['', line, `===== ${line} =====`, `a plugin did 3 things in 1.0s\n${line}`]) {
+      expect(count('pytest', { report, stdout })).toMatchObject({ passed: 1, skipped: 1, provenance: 'reporter_file' });
+    }
+  });
+
+  it.each([
+    ['says otherwise', '== 1 passed in 0.01s =='],
+    ['says otherwise, without its rule', '1 passed in 0.01s'],
+    ['stands there twice', '== 2 passed in 0.01s ==\n== 2 passed in 0.01s =='],
+  ])('[inv-02] is unknown when the last line %s', (_, stdout) => {
+    const report = junit('errors="0" failures="0" skipped="0" tests="2"', 2);
+    expect(count('pytest', { report, stdout })).toBe('unknown');
   });
 
   it.each([

@@ -10,7 +10,12 @@ import type { Tally } from './counter.ts';
 const OUTCOMES = ['pass', 'fail', 'skip'] as const;
 type Outcome = (typeof OUTCOMES)[number];
 
-export function countNodeReport(report: string): Tally | 'unknown' {
+export interface NodeTally extends Tally {
+  /** Test files that ran no test, which the runner counts as passed. */
+  readonly placeholders: number;
+}
+
+export function countNodeReport(report: string): NodeTally | 'unknown' {
   const seen = { pass: 0, fail: 0, skip: 0 };
   let placeholders = 0;
   let total: number | null = null;
@@ -26,7 +31,7 @@ export function countNodeReport(report: string): Tally | 'unknown' {
   }
   const counted = seen.pass + seen.fail + seen.skip + placeholders;
   if (!ended || total !== counted) return 'unknown';
-  return { passed: seen.pass, failed: seen.fail, skipped: seen.skip };
+  return { passed: seen.pass, failed: seen.fail, skipped: seen.skip, placeholders };
 }
 
 type Line =

@@ -1,15 +1,16 @@
 /** pytest: its JUnit report (`--junitxml` to a file outside the checkout), and its last line where only stdout is there. */
 import type { OutputReader, Tally } from './counter.ts';
+import { xmlCount } from './xml-count.ts';
 
 export function countJunit(report: string): Tally | 'unknown' {
   const suites = [...report.matchAll(/<testsuite\s([^>]*)>/g)];
   const [suite] = suites;
   if (suites.length !== 1 || suite === undefined || !report.trimEnd().endsWith('</testsuites>')) return 'unknown';
   const attributes = suite[1] ?? '';
-  const tests = attribute(attributes, 'tests');
-  const failures = attribute(attributes, 'failures');
-  const errors = attribute(attributes, 'errors');
-  const skipped = attribute(attributes, 'skipped');
+  const tests = xmlCount(attributes, 'tests');
+  const failures = xmlCount(attributes, 'failures');
+  const errors = xmlCount(attributes, 'errors');
+  const skipped = xmlCount(attributes, 'skipped');
   if (tests === null || failures === null || errors === null || skipped === null) return 'unknown';
   const cases = report.match(/<testcase\s/g)?.length ?? 0;
   // An error in a teardown is counted beside its test, so then there are fewer elements than the total says.
@@ -18,12 +19,9 @@ export function countJunit(report: string): Tally | 'unknown' {
   return passed < 0 ? 'unknown' : { passed, failed: failures + errors, skipped };
 }
 
-function attribute(attributes: string, name: string): number | null {
-  const match = new RegExp(`(?:^|\\s)${name}="(\\d{1,9})"`).exec(attributes);
-  return match === null ? null : Number(match[1]);
-}
-
 const SUMMARY = /^=+ (.+) in [\d.]+s(?: \([\d:]+\))? =+$/;
+/** With `-q` it stands without its rule. */
+const QUIET = /^((?:no tests ran|\d{1,9} \w+)(?:, \d{1,9} \w+)*) in [\d.]+s(?: \([\d:]+\))?$/;
 const PART = /^(\d{1,9}) (passed|failed|errors?|skipped|xfailed|xpassed|deselected|warnings?|rerun)$/;
 
 /** The line `=== 3 passed, 1 skipped in 0.01s ===`. Two of them are nobody's summary. */
@@ -36,6 +34,12 @@ export function pytestSummary(): OutputReader {
     },
     finish: () => (summaries.length > 1 ? 'unknown' : (summaries[0] ?? null)),
   };
+}
+
+/** What one line says as a summary, quiet or not; `null` when it is none. */
+export function pytestTally(line: string): Tally | 'unknown' | null {
+  const match = SUMMARY.exec(line) ?? QUIET.exec(line);
+  return match === null ? null : parseParts(match[1] ?? '');
 }
 
 function parseParts(text: string): Tally | 'unknown' {

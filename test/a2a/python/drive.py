@@ -1,6 +1,8 @@
 """Drives a gateway with the official A2A client and prints what it saw as one JSON object.
 
-Usage: drive.py URL OTHER_URL BINDING BEARER FOREIGN_BEARER PAIR
+Usage: drive.py URL OTHER_URL MOVING_URL BINDING BEARER FOREIGN_BEARER PAIR
+
+Writes `mid-run` to stderr when the gateway behind MOVING_URL may go away.
 """
 
 import asyncio
@@ -12,10 +14,13 @@ import httpx
 from a2a.client.client import ClientCallContext, ClientConfig
 from a2a.client.client_factory import ClientFactory
 from a2a.types import a2a_pb2 as a2a
+from a2a.utils.errors import TaskNotCancelableError, UnsupportedOperationError
 from google.protobuf.json_format import MessageToDict, ParseDict
 
 EXTENSION = 'urn:portcullis:a2a:verify:v1'
 LONG = ['node', '--test', 'long.test.js']
+AGAIN = ['node', '--test', 'again.test.js']
+RACE = ['node', '--test', 'race.test.js']
 ENDLESS = ['node', '--test', 'endless.test.js']
 
 
@@ -113,7 +118,45 @@ async def drop_twenty_times(clients, task_id):
         drops += 1
 
 
-async def main(url, other_url, binding, bearer, foreign_bearer, pair):
+async def through_restart(client, task_id):
+    """Watches one run through a gateway that goes away under way, behind the last number it has."""
+    seen, last, cuts = [], 0, 0
+    while True:
+        try:
+            async for event in client.subscribe(
+                a2a.SubscribeToTaskRequest(id=task_id), context=behind(last)
+            ):
+                seq = None if event.WhichOneof('payload') == 'task' else seq_of(event)
+                if seq is None:
+                    continue
+                last = int(seq)
+                seen.append(last)
+                if last == 20:
+                    print('mid-run', file=sys.stderr, flush=True)
+            return seen, cuts
+        except UnsupportedOperationError:
+            return seen, cuts
+        except Exception:
+            cuts += 1
+            await asyncio.sleep(0.05)
+
+
+async def race(client, polling, pair, n):
+    """Cancels a short run at another moment each time; what the cancel was answered, and how it ended for good."""
+    task_id = (await send(polling, pair, RACE, attempt=n + 1)).id
+    await asyncio.sleep(0.2 * n)
+    try:
+        answered = state_of(await client.cancel_task(a2a.CancelTaskRequest(id=task_id)))
+    except TaskNotCancelableError:
+        answered = 'not cancelable'
+    while True:
+        ended = state_of(await client.get_task(a2a.GetTaskRequest(id=task_id)))
+        if ended not in ('TASK_STATE_SUBMITTED', 'TASK_STATE_WORKING'):
+            return [answered, ended]
+        await asyncio.sleep(0.05)
+
+
+async def main(url, other_url, moving_url, binding, bearer, foreign_bearer, pair):
     client = await connect(url, binding, bearer)
     other = await connect(other_url, binding, bearer)
     polling = await connect(url, binding, bearer, streaming=False)
@@ -164,6 +207,12 @@ async def main(url, other_url, binding, bearer, foreign_bearer, pair):
     out['pages'], out['total'] = pages, page.total_size
     completed = a2a.ListTasksRequest(status=a2a.TaskState.TASK_STATE_COMPLETED, include_artifacts=True)
     out['completed'] = [len(task.artifacts) for task in (await client.list_tasks(completed)).tasks]
+
+    moving = await connect(moving_url, binding, bearer)
+    again = await send(polling, pair, AGAIN)
+    out['through'], out['cuts'] = await through_restart(moving, again.id)
+    out['through_seq'] = plain(await moving.get_task(a2a.GetTaskRequest(id=again.id)))['metadata'][EXTENSION]['seq']
+    out['races'] = [await race(client, polling, pair, n) for n in range(6)]
     print(json.dumps(out))
 
 
