@@ -4,18 +4,17 @@ import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { portcullisError } from '../../schemas/errors.ts';
-import { COMMIT_PATTERN } from '../../schemas/names.ts';
 import { GIT_ENVIRONMENT, GIT_SETTINGS } from './run.ts';
 
 export interface BundleHeader {
-  /** The commit that the bundle calls HEAD. */
-  readonly head: string;
+  /** The commits that the bundle names. */
+  readonly tips: ReadonlySet<string>;
   /** Where the pack begins, bytes. */
   readonly packOffset: number;
 }
 
-/** A header names one ref here; a longer one is none of ours. */
-const MAX_HEADER_BYTES = 4096;
+/** Some hundred refs; whoever uploads more is asked for fewer. */
+const MAX_HEADER_BYTES = 64 * 1024;
 const TAKE_IN_MS = 5 * 60_000;
 
 /**
@@ -30,7 +29,7 @@ const TOLERATED = [
   'missingEmail',
 ];
 
-/** @throws `repository_invalid` when it is no bundle of one HEAD with nothing presupposed */
+/** @throws `repository_invalid` when it is no bundle, or one that presupposes commits */
 export async function readBundleHeader(file: string): Promise<BundleHeader> {
   const handle = await open(file, 'r').catch((thrown: unknown) => {
     throw portcullisError('repository_invalid', { path: 'the bundle', reason: 'it is not there' }, thrown);
@@ -38,12 +37,13 @@ export async function readBundleHeader(file: string): Promise<BundleHeader> {
   try {
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(MAX_HEADER_BYTES), 0, MAX_HEADER_BYTES, 0);
     const text = buffer.toString('latin1', 0, bytesRead);
-    const match = /^# v[23] git bundle\n(?:@object-format=sha(?:1|256)\n)?([0-9a-f]+) HEAD\n\n/.exec(text);
-    const head = match?.[1];
-    if (match === null || head === undefined || !COMMIT_PATTERN.test(head)) {
-      throw portcullisError('repository_invalid', { path: 'the bundle', reason: 'it is no bundle of one HEAD' });
+    // Signature, capabilities that change nothing for us, refs; a line that begins with `-` would presuppose a commit.
+    const match = /^# v[23] git bundle\n(?:@object-format=sha(?:1|256)\n)?((?:[0-9a-f]{40,64} [^\n]+\n)+)\n/.exec(text);
+    if (match?.[1] === undefined) {
+      throw portcullisError('repository_invalid', { path: 'the bundle', reason: 'it is no bundle that stands alone' });
     }
-    return { head, packOffset: match[0].length };
+    const tips = match[1].split('\n').flatMap((line) => line.split(' ')[0] ?? []);
+    return { tips: new Set(tips), packOffset: match[0].length };
   } finally {
     await handle.close();
   }

@@ -44,7 +44,7 @@ async function importBundle(gitDir: string, bundle: string, commit: string): Pro
   checkedCommit(commit);
   await ensureRepository(gitDir, commit);
   const header = await readBundleHeader(bundle);
-  if (header.head !== commit) {
+  if (!header.tips.has(commit)) {
     throw portcullisError('repository_invalid', {
       path: 'the bundle',
       reason: `it does not hold the commit ${commit}`,
