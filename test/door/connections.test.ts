@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { connect, type NetConnectOpts, type Socket } from 'node:net';
 import { status } from '@grpc/grpc-js';
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest';
+import { DEFAULT_LIMITS } from '../../gateway/limits.ts';
 import { makeBearer } from '../../gateway/authority/bearer.ts';
 import type { RunningGateway } from '../../gateway/gateway.ts';
 import { ownSeat, testClient } from './own-seat.ts';
@@ -118,4 +119,10 @@ test('[inv-19] connections with a genuine bearer have a bound of their own, and 
   sockets[0]?.destroy();
   const door = testClient(`127.0.0.1:${gateway.port}`, bearer);
   await expect.poll(async () => (await door.call('GetSystemInfo', Buffer.alloc(0))).code).toBe(0);
+});
+
+test('a thousand subscribers that come at once fit, before any of them could show its bearer', () => {
+  // Sockets are accepted in one batch before the first byte of any is read: a smaller budget cut subscribers off.
+  expect(DEFAULT_LIMITS.unprovenConnections).toBeGreaterThanOrEqual(2_000);
+  expect(DEFAULT_LIMITS.provenConnections).toBeGreaterThanOrEqual(2_000);
 });
