@@ -42,7 +42,7 @@ export interface GatewayLimits {
 
 export const DEFAULT_LIMITS: GatewayLimits = {
   jsonBytes: 256 * 1024,
-  bundleBytes: 256 * 1024 * 1024,
+  bundleBytes: 2 * 1024 * 1024 * 1024,
   firstBytesMs: 5_000,
   firstCallMs: 10_000,
   headersMs: 10_000,
