@@ -15,6 +15,8 @@ export default defineConfig({
         test: {
           ...common,
           name: 'unit',
+          // Units hold no state between files; a module graph for each file would cost as much as the tests.
+          isolate: false,
           include: ['{schemas,policies,workflows,activities,workers,gateway,client,cli,local,scripts}/**/*.test.ts'],
         },
       },

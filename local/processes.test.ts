@@ -38,6 +38,7 @@ test('one that ignores TERM is killed after its grace', async () => {
   const identity = identify(pid);
   if (identity === null) throw new Error('the child has no identity');
   expect(await stop(identity, 100)).toBe('killed');
+  expect(lives(identity)).toBe(false);
 });
 
 test('another process with the pid is not touched', async () => {
