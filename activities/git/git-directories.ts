@@ -1,11 +1,12 @@
 /**
  * Finds the git directory of a checkout that somebody else can write, and which directories git needs to see for it. A
- * directory outside the checkout is shown only when it names the checkout in turn: otherwise a hostile `.git` file could
- * have any directory of this machine shown to what runs in the sandbox.
+ * directory outside the checkout is shown only when it names the checkout in turn, or holds git objects of the same owner:
+ * otherwise a hostile `.git` file could have any directory of this machine shown to what runs in the sandbox.
  */
 import { lstat, readFile, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve, sep } from 'node:path';
 import { portcullisError } from '../../schemas/errors.ts';
+import { findLenders, identityOf, UnusableLender, type Lender } from './lenders.ts';
 
 export interface GitDirectories {
   /** Root of the checkout, or the bare repository; links resolved. */
@@ -13,7 +14,13 @@ export interface GitDirectories {
   readonly gitDir: string;
   /** What git has to see, each an absolute path without links: the git directory and the one that holds its objects. */
   readonly visible: readonly string[];
+  /** Device and inode of each of those, as they were looked at. */
+  readonly identities: readonly string[];
+  /** Object directories outside that it borrows from. */
+  readonly lenders: readonly Lender[];
 }
+
+type Found = Pick<GitDirectories, 'checkout' | 'gitDir' | 'visible'>;
 
 /** A `.git` file and its like hold one path. */
 const MAX_POINTER_BYTES = 4096;
@@ -29,7 +36,7 @@ export async function findGitDirectories(path: string): Promise<GitDirectories> 
   }
 }
 
-async function directoriesAt(at: string): Promise<GitDirectories | null> {
+async function directoriesAt(at: string): Promise<Found | null> {
   const dotGit = join(at, '.git');
   const kind = await lstat(dotGit).catch(() => null);
   if (kind?.isSymbolicLink() === true) throw invalid(at, 'its .git is a symbolic link');
@@ -42,7 +49,7 @@ async function directoriesAt(at: string): Promise<GitDirectories | null> {
 }
 
 /** The git directory that a `.git` file names: of a linked worktree, or of a submodule. */
-async function pointedAt(checkout: string, dotGit: string): Promise<GitDirectories> {
+async function pointedAt(checkout: string, dotGit: string): Promise<Found> {
   const named = /^gitdir: (.+)$/.exec(await readPointer(checkout, dotGit))?.[1];
   const gitDir = named === undefined ? null : await realpath(resolve(checkout, named)).catch(() => null);
   if (gitDir === null) throw invalid(checkout, 'its .git file names no directory that is there');
@@ -69,13 +76,24 @@ async function readPointer(checkout: string, file: string): Promise<string> {
   return line;
 }
 
-async function whole(found: GitDirectories): Promise<GitDirectories> {
+async function whole(found: Found): Promise<GitDirectories> {
+  const identities = await Promise.all(found.visible.map(identityOf));
+  const lenders: Lender[] = [];
   for (const directory of found.visible) {
-    if (await exists(join(directory, 'objects', 'info', 'alternates'))) {
-      throw invalid(found.checkout, 'it borrows objects from another repository; `git repack -a -d` makes it whole');
-    }
+    const objects = join(directory, 'objects');
+    const kind = await lstat(objects).catch(() => null);
+    if (kind?.isSymbolicLink() === true) throw invalid(found.checkout, 'its objects are behind a symbolic link');
+    if (kind?.isDirectory() !== true) continue;
+    const { uid } = await lstat(directory);
+    lenders.push(...(await findLenders(objects, uid).catch((thrown: unknown) => refuse(found, thrown))));
   }
-  return found;
+  return { ...found, identities, lenders };
+}
+
+function refuse({ checkout }: Found, thrown: unknown): never {
+  if (!(thrown instanceof UnusableLender)) throw thrown;
+  const reason = `of the objects that it borrows, ${thrown.message}; \`git repack -a -d\` makes it whole`;
+  throw portcullisError('repository_invalid', { path: checkout, reason }, thrown);
 }
 
 async function isGitDirectory(path: string): Promise<boolean> {

@@ -21,7 +21,7 @@ const TAKE_IN_MS = 5 * 60_000;
  * Faults that bundles of real repositories carry and that harm nobody; what could make git itself misbehave stays an error.
  * https://git-scm.com/docs/git-fsck#_fsck_messages
  */
-const TOLERATED = [
+export const TOLERATED_FAULTS = [
   'zeroPaddedFilemode',
   'badTimezone',
   'missingSpaceBeforeDate',
@@ -55,7 +55,7 @@ export async function readBundleHeader(file: string): Promise<BundleHeader> {
  * @throws `repository_invalid` with git's last complaint
  */
 export async function takeInPack(gitDir: string, bundle: string, offset: number): Promise<void> {
-  const whole = `--strict=${TOLERATED.map((id) => `${id}=ignore`).join(',')}`;
+  const whole = `--strict=${TOLERATED_FAULTS.map((id) => `${id}=ignore`).join(',')}`;
   if ((await indexPack(gitDir, bundle, offset, whole)) === null) return;
   const said = await indexPack(gitDir, bundle, offset, '--fsck-objects');
   if (said !== null) throw portcullisError('repository_invalid', { path: 'the bundle', reason: said });

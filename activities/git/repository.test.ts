@@ -163,12 +163,6 @@ test('[inv-15] git sees the git directory of the repository and nothing beside i
   expect(directories.visible).toEqual([join(path, '.git')]);
 });
 
-test('[inv-19] borrowed objects are refused by name', async () => {
-  const path = repository('repo');
-  userGit(root, 'clone', '-q', '--shared', path, join(root, 'shared'));
-  await expect(readRepositoryHead(join(root, 'shared'))).rejects.toThrow('borrows objects');
-});
-
 test('[inv-19] a bundle whose pack lacks objects of the commit is refused', async () => {
   const path = repository('repo');
   const head = await readRepositoryHead(path);

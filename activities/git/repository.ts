@@ -1,12 +1,13 @@
 /**
  * The control plane's own bare repositories, one a pair. What is pinned is read from here and nowhere else; workspaces fetch
- * from here through the gateway, read only.
+ * from here through the gateway, and producers push their branch.
  */
 import { mkdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { contentDigest } from '../../schemas/digest.ts';
 import { portcullisError } from '../../schemas/errors.ts';
-import { checkedName, COMMIT_PATTERN } from '../../schemas/names.ts';
+import { checkedCommit } from '../../schemas/git/refs.ts';
+import { checkedName } from '../../schemas/names.ts';
 import type { DefinitionDigest } from '../../schemas/verify/result.ts';
 import { readBundleHeader, takeInPack } from './pack.ts';
 import { git, gitSucceeds } from './run.ts';
@@ -55,8 +56,9 @@ async function importBundle(gitDir: string, bundle: string, commit: string): Pro
   await git({ gitDir, args: ['update-ref', `refs/portcullis/imports/${commit}`, commit] });
 }
 
-async function ensureRepository(gitDir: string, commit: string): Promise<void> {
-  if (await isDirectory(join(gitDir, 'objects'))) return;
+/** Makes the bare repository when it is not there, of the kind that this commit is of; whether it made it. */
+export async function ensureRepository(gitDir: string, commit: string): Promise<boolean> {
+  if (await isDirectory(join(gitDir, 'objects'))) return false;
   await mkdir(dirname(gitDir), { recursive: true, mode: 0o700 });
   const format = commit.length === 64 ? 'sha256' : 'sha1';
   await git({ gitDir, args: ['init', '--quiet', '--bare', `--object-format=${format}`, gitDir] });
@@ -68,13 +70,14 @@ async function ensureRepository(gitDir: string, commit: string): Promise<void> {
   ] as const) {
     await git({ gitDir, args: ['config', name, value] });
   }
+  return true;
 }
 
-async function hasCommit(gitDir: string, commit: string): Promise<boolean> {
+export async function hasCommit(gitDir: string, commit: string): Promise<boolean> {
   return await gitSucceeds({ gitDir, args: ['cat-file', '-e', `${checkedCommit(commit)}^{commit}`] });
 }
 
-async function treeOf(gitDir: string, commit: string): Promise<string> {
+export async function treeOf(gitDir: string, commit: string): Promise<string> {
   try {
     const out = await git({ gitDir, args: ['rev-parse', '--verify', '--quiet', `${checkedCommit(commit)}^{tree}`] });
     return out.toString('utf8').trim();
@@ -119,13 +122,6 @@ async function contentsAt(gitDir: string, commit: string, paths: readonly string
     at += size + 1;
   }
   return contents;
-}
-
-function checkedCommit(commit: string): string {
-  if (!COMMIT_PATTERN.test(commit)) {
-    throw portcullisError('schema_invalid', { path: 'commit', reason: 'must be 40 or 64 hex digits' });
-  }
-  return commit;
 }
 
 async function isDirectory(path: string): Promise<boolean> {

@@ -2,7 +2,7 @@
  * Runs git on the control plane's own repositories. No configuration of the machine, of a user or of a checkout is read,
  * no hook and no filter runs (invariant 17).
  */
-import { execFile, spawn } from 'node:child_process';
+import { execFile, spawn, type ExecFileException } from 'node:child_process';
 import { portcullisError } from '../../schemas/errors.ts';
 
 /** Nothing of the machine's, a user's or a checkout's configuration. */
@@ -37,27 +37,52 @@ export interface GitCall {
   readonly args: readonly string[];
   /** Milliseconds until git is stopped. */
   readonly timeoutMs?: number;
-  readonly input?: string;
+  readonly input?: string | Uint8Array;
+  /** On top of {@link GIT_ENVIRONMENT}. */
+  readonly environment?: Readonly<Record<string, string>>;
 }
 
-/** What git printed. @throws `repository_invalid` with git's last line of complaint when it failed. */
-export async function git({ gitDir, args, timeoutMs = 30_000, input }: GitCall): Promise<Buffer> {
-  const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
+export interface GitEnd {
+  /** Exit code; -1 when it was stopped, at its deadline or for printing too much. */
+  readonly code: number;
+  readonly stdout: Buffer;
+  /** git's last line of complaint. */
+  readonly complaint: string;
+}
+
+/** How git ended, for commands whose exit code is an answer. */
+export async function runGit({ gitDir, args, timeoutMs = 30_000, input, environment = {} }: GitCall): Promise<GitEnd> {
+  const { promise, resolve } = Promise.withResolvers<GitEnd>();
   const child = execFile(
     'git',
     [...GIT_SETTINGS, `--git-dir=${gitDir}`, ...args],
-    { env: GIT_ENVIRONMENT, encoding: 'buffer', maxBuffer: OUTPUT_LIMIT, timeout: timeoutMs, killSignal: 'SIGKILL' },
+    {
+      env: { ...GIT_ENVIRONMENT, ...environment },
+      encoding: 'buffer',
+      maxBuffer: OUTPUT_LIMIT,
+      timeout: timeoutMs,
+      killSignal: 'SIGKILL',
+    },
     (error, stdout, stderr) => {
-      if (error === null) resolve(stdout);
-      else
-        reject(
-          portcullisError('repository_invalid', { path: 'the repository', reason: complaint(stderr, error) }, error),
-        );
+      if (error === null) resolve({ code: 0, stdout, complaint: '' });
+      else resolve({ code: exitCode(error), stdout, complaint: complaint(stderr, error) });
     },
   );
   child.stdin?.on('error', () => {});
   child.stdin?.end(input ?? '');
   return await promise;
+}
+
+/** What git printed. @throws `repository_invalid` with git's last line of complaint when it failed. */
+export async function git(call: GitCall): Promise<Buffer> {
+  const { code, stdout, complaint: reason } = await runGit(call);
+  if (code !== 0) throw portcullisError('repository_invalid', { path: 'the repository', reason });
+  return stdout;
+}
+
+/** The one line that git printed. @throws `repository_invalid` */
+export async function gitLine(call: GitCall): Promise<string> {
+  return (await git(call)).toString('utf8').trim();
 }
 
 /** True when git exits with 0; its output is not of interest. */
@@ -75,4 +100,8 @@ export async function gitSucceeds({ gitDir, args }: GitCall): Promise<boolean> {
 function complaint(stderr: Buffer, error: Error): string {
   const last = stderr.toString('utf8').trim().split('\n').at(-1);
   return (last ?? '').slice(0, 200) || error.message.slice(0, 200);
+}
+
+function exitCode({ code, killed }: ExecFileException): number {
+  return typeof code === 'number' && killed !== true ? code : -1;
 }

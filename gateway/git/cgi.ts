@@ -4,6 +4,8 @@
  */
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { basename, dirname } from 'node:path';
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { portcullisError } from '../../schemas/errors.ts';
 
 export interface CgiRequest {
@@ -15,8 +17,13 @@ export interface CgiRequest {
   readonly contentType: string;
   /** `version=2` and the like; empty for the old protocol. */
   readonly protocol: string;
-  readonly body: Uint8Array;
+  /** Whole, or as it comes in: then its length is not known to git. */
+  readonly body: Uint8Array | Readable;
   readonly seconds: number;
+  /** Address space that each of git's processes may have; `null`: no bound but the machine's. */
+  readonly memoryKib: number | null;
+  /** On top of what every call has: `http.receivepack` and the like. */
+  readonly config: readonly (readonly [string, string])[];
 }
 
 export interface CgiAnswer {
@@ -27,14 +34,19 @@ export interface CgiAnswer {
   readonly rest: NodeJS.ReadableStream;
   /** True once git has ended with 0; false for any other end. */
   readonly ended: Promise<boolean>;
+  /** Once git has the whole body, or has ended before; rejects with what the body failed with. */
+  readonly fed: Promise<void>;
   kill(): void;
 }
 
 const MAX_HEAD_BYTES = 16 * 1024;
+const KILL_AFTER_MS = 1_000;
 
 /** Starts git and reads the head of its answer. @throws `internal` when it says nothing that is HTTP */
 export async function runGitBackend(request: CgiRequest): Promise<CgiAnswer> {
-  const child = spawn('git', ['http-backend'], {
+  const { memoryKib } = request;
+  const limit = memoryKib === null ? '' : `ulimit -v ${memoryKib} && `;
+  const child = spawn('/bin/sh', ['-c', `${limit}exec git http-backend`], {
     detached: true,
     stdio: ['pipe', 'pipe', 'pipe'],
     env: environment(request),
@@ -47,27 +59,39 @@ export async function runGitBackend(request: CgiRequest): Promise<CgiAnswer> {
     child.once('close', (code) => resolve(code === 0));
   });
   void ended.then(() => clearTimeout(late));
-  // git may end before it has read everything; how it ended is what counts.
-  child.stdin.on('error', () => {});
-  child.stdin.end(request.body);
+  const fed = feed(child, request.body);
+  fed.catch(kill);
   child.stderr.resume();
   try {
-    return { ...(await readHead(child)), rest: child.stdout, ended, kill };
+    return { ...(await readHead(child)), rest: child.stdout, ended, fed, kill };
   } catch (thrown) {
     kill();
+    // A body that failed says more than git, which was ended for it.
+    await fed;
     throw thrown;
   }
 }
 
+/** git may end before it has read everything; how it ended is what counts. What the body fails with is passed on. */
+async function feed(child: ChildProcessWithoutNullStreams, body: Uint8Array | Readable): Promise<void> {
+  child.stdin.on('error', () => {});
+  if (body instanceof Uint8Array) {
+    child.stdin.end(body);
+    return;
+  }
+  await pipeline(body, child.stdin).catch((thrown: unknown) => {
+    const fault = body.errored;
+    if (fault !== null && !(fault instanceof Error && 'code' in fault && fault.code === 'EPIPE')) throw thrown;
+  });
+}
+
 function environment(request: CgiRequest): NodeJS.ProcessEnv {
   const config: readonly (readonly [string, string])[] = [
-    ['http.receivepack', 'false'],
     ['http.uploadarchive', 'false'],
-    // An executor fetches the commit it was told, whether or not a ref still names it.
-    ['uploadpack.allowAnySHA1InWant', 'true'],
     // The control worker that made it may run under another uid.
     ['safe.directory', request.repository],
     ['core.hooksPath', '/dev/null'],
+    ...request.config,
   ];
   return {
     PATH: process.env['PATH'],
@@ -89,16 +113,22 @@ function environment(request: CgiRequest): NodeJS.ProcessEnv {
     REQUEST_METHOD: request.method,
     QUERY_STRING: request.query,
     CONTENT_TYPE: request.contentType,
-    CONTENT_LENGTH: String(request.body.length),
+    // Empty: git reads to the end.
+    CONTENT_LENGTH: request.body instanceof Uint8Array ? String(request.body.length) : '',
     REMOTE_ADDR: '127.0.0.1',
   };
 }
 
-/** The whole group: http-backend, upload-pack and pack-objects. */
+/** The whole group: http-backend and what it started. Asked first, since whoever unpacks a push removes what it had so far. */
 function killGroup(child: ChildProcessWithoutNullStreams): void {
+  signalGroup(child, 'SIGTERM');
+  setTimeout(() => signalGroup(child, 'SIGKILL'), KILL_AFTER_MS).unref();
+}
+
+function signalGroup(child: ChildProcessWithoutNullStreams, signal: 'SIGTERM' | 'SIGKILL'): void {
   if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
   try {
-    process.kill(-child.pid, 'SIGKILL');
+    process.kill(-child.pid, signal);
   } catch (thrown) {
     if (!(thrown instanceof Error && 'code' in thrown && thrown.code === 'ESRCH')) throw thrown;
   }

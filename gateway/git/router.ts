@@ -1,91 +1,140 @@
-/** Read-only git over HTTP: an executor fetches its own pair's repository from the control plane, and nothing else. */
+/**
+ * Git over HTTP on the control plane's own repository of the caller's pair (spec/tickets.md, Rules): executors and agents
+ * fetch, a producer's agent pushes its own branch, and nothing else is served.
+ */
 import { Router, type Request, type Response } from 'express';
 import { existsSync } from 'node:fs';
-import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { repositoryPath } from '../../activities/git/repository.ts';
 import { portcullisError } from '../../schemas/errors.ts';
 import { NAME_PATTERN } from '../../schemas/names.ts';
 import { WORKSPACE_PATHS } from '../../schemas/workspace-api.ts';
-import { authenticate, seatOf } from '../authority/authenticate.ts';
-import type { GatewayContext } from '../context.ts';
+import { authenticate, type Principal } from '../authority/authenticate.ts';
 import { readBody } from '../http/body.ts';
+import { ADVERTISE_CONFIG, pushedRef, READ_CONFIG, requirePushing, requireReader, type GitContext } from './access.ts';
+import { answerWith } from './answer.ts';
 import { runGitBackend, type CgiRequest } from './cgi.ts';
+import { RECEIVE_PACK, RECEIVE_PACK_REQUEST, receivePush } from './receive.ts';
 import { Slots } from './slots.ts';
+import { Turns } from './turns.ts';
 
-/** The two calls of a fetch over smart HTTP. Pushing, archives and the dumb protocol are not served. */
+/** The calls of smart HTTP. Archives and the dumb protocol are not served. */
 const INFO_REFS = '/info/refs';
 const UPLOAD_PACK = '/git-upload-pack';
 const UPLOAD_PACK_REQUEST = 'application/x-git-upload-pack-request';
+/** Pushes to one repository that wait for the one before. */
+const WAITING_PUSHES = 3;
 
-export function gitRouter(ctx: GatewayContext): Router {
+type GitRequest = Request<{ tenant: string; repository: string }>;
+
+export function gitRouter(ctx: GitContext): Router {
   const router = Router({ caseSensitive: true, strict: true });
   const slots = new Slots(ctx.limits.gitTotal, ctx.limits.gitPerCredential);
+  const turns = new Turns(WAITING_PUSHES);
 
   router.get(`/git/:tenant/:repository${INFO_REFS}`, async (req, res) => {
     const query = new URL(req.originalUrl, 'http://localhost').search;
-    if (query !== '?service=git-upload-pack') throw portcullisError('not_allowed', { action: 'do more than fetch' });
-    await serve(ctx, slots, req, res, { leaf: INFO_REFS, method: 'GET', query: query.slice(1), contentType: '' });
+    if (query !== '?service=git-upload-pack' && query !== '?service=git-receive-pack') {
+      throw portcullisError('not_allowed', { action: 'do more than fetch and push' });
+    }
+    const principal = await authenticate(ctx, req);
+    const pushes = query === '?service=git-receive-pack';
+    if (pushes) await requirePusher(ctx, principal);
+    else requireReader(principal);
+    const config = pushes ? ADVERTISE_CONFIG : READ_CONFIG;
+    await read(ctx, slots, principal, req, res, {
+      ...{ leaf: INFO_REFS, method: 'GET', query: query.slice(1), contentType: '', config },
+    });
   });
 
   router.post(`/git/:tenant/:repository${UPLOAD_PACK}`, async (req, res) => {
-    if (req.headers['content-type'] !== UPLOAD_PACK_REQUEST) {
-      throw portcullisError('schema_invalid', { path: 'content-type', reason: `must be ${UPLOAD_PACK_REQUEST}` });
-    }
-    await serve(ctx, slots, req, res, {
-      leaf: UPLOAD_PACK,
-      method: 'POST',
-      query: '',
-      contentType: UPLOAD_PACK_REQUEST,
+    requireContentType(req, UPLOAD_PACK_REQUEST);
+    const principal = await authenticate(ctx, req);
+    requireReader(principal);
+    await read(ctx, slots, principal, req, res, {
+      ...{ leaf: UPLOAD_PACK, method: 'POST', query: '', contentType: UPLOAD_PACK_REQUEST, config: READ_CONFIG },
     });
+  });
+
+  router.post(`/git/:tenant/:repository${RECEIVE_PACK}`, async (req, res) => {
+    requireContentType(req, RECEIVE_PACK_REQUEST);
+    if ((req.headers['content-encoding'] ?? 'identity') !== 'identity') {
+      throw portcullisError('schema_invalid', { path: 'content-encoding', reason: 'must be absent' });
+    }
+    const principal = await authenticate(ctx, req);
+    const ref = pushedRef(principal);
+    const repository = repositoryOf(ctx, principal, req);
+    const leave = slots.take(holderOf(principal));
+    try {
+      await turns.take(repository, async () => {
+        // Once it is its turn: whatever was revoked or stopped while it waited.
+        await requirePusher(ctx, await authenticate(ctx, req));
+        const { commands } = await receivePush(ctx, { repository, ref, req, res });
+        for (const { from, to } of commands) {
+          ctx.logger.info({ tenant: principal.tenant, credential: principal.id, ref, from, to }, 'a push was answered');
+        }
+      });
+    } finally {
+      leave();
+    }
   });
 
   return router;
 }
 
-interface GitCall extends Pick<CgiRequest, 'method' | 'query' | 'contentType'> {
-  readonly leaf: string;
+/** @throws `not_allowed`, `kill_switch`, `store_unavailable` */
+async function requirePusher(ctx: GitContext, principal: Principal): Promise<void> {
+  pushedRef(principal);
+  await requirePushing(ctx, principal);
 }
 
-type GitRequest = Request<{ tenant: string; repository: string }>;
+type GitCall = Pick<CgiRequest, 'leaf' | 'method' | 'query' | 'contentType' | 'config'>;
 
-async function serve(ctx: GatewayContext, slots: Slots, req: GitRequest, res: Response, call: GitCall): Promise<void> {
-  const principal = await authenticate(ctx, req);
-  const { tenant, pair } = seatOf(principal, 'fetch a repository');
-  // Compared with what the credential's own path is, so that no name in the URL ever becomes a path.
-  if (`/git/${req.params.tenant}/${req.params.repository}` !== WORKSPACE_PATHS.repository(tenant, pair)) {
-    throw portcullisError('not_found', { what: 'repository', id: safeName(req.params.repository) });
-  }
-  const repository = repositoryPath(ctx.repositoriesDir, tenant, pair);
-  if (!existsSync(repository)) throw portcullisError('not_found', { what: 'repository', id: pair });
-  const leave = slots.take(`${tenant}/${principal.id}`);
+async function read(
+  ctx: GitContext,
+  slots: Slots,
+  principal: Principal,
+  req: GitRequest,
+  res: Response,
+  call: GitCall,
+): Promise<void> {
+  const repository = repositoryOf(ctx, principal, req);
+  const leave = slots.take(holderOf(principal));
   try {
     const body = call.method === 'POST' ? await readPackRequest(ctx, req) : Buffer.alloc(0);
-    const { leaf, ...cgi } = call;
+    const seconds = ctx.limits.gitSeconds;
     const answer = await runGitBackend({
-      ...cgi,
+      ...call,
       repository,
-      leaf,
       protocol: protocolOf(req),
       body,
-      seconds: ctx.limits.gitSeconds,
+      seconds,
+      memoryKib: null,
     });
     res.once('close', () => answer.kill());
-    res.status(answer.status);
-    for (const [name, value] of answer.headers) res.setHeader(name, value);
-    res.write(answer.head);
-    await pipeline(answer.rest, res, { end: false }).catch(() => answer.kill());
-    // A pack that was cut must not look whole.
-    if (await answer.ended) res.end();
-    else res.destroy();
+    await answerWith(res, answer);
   } finally {
     leave();
   }
 }
 
+/**
+ * The repository of the caller's own pair. The URL is compared with what the credential's own path is, so that no name in it
+ * ever becomes a path. @throws `not_found`
+ */
+function repositoryOf(ctx: GitContext, { tenant, pair }: Principal, { params }: GitRequest): string {
+  const missing = (id: string) => portcullisError('not_found', { what: 'repository', id });
+  if (`/git/${params.tenant}/${params.repository}` !== WORKSPACE_PATHS.repository(tenant, pair)) {
+    throw missing(NAME_PATTERN.test(params.repository) ? params.repository : '(unnamed)');
+  }
+  const repository = repositoryPath(ctx.repositoriesDir, tenant, pair);
+  if (!existsSync(repository)) throw missing(pair);
+  return repository;
+}
+
 /** git compresses what is longer than a kilobyte; it is unpacked here, where there is a bound. */
-async function readPackRequest(ctx: GatewayContext, req: GitRequest): Promise<Buffer> {
+async function readPackRequest(ctx: GitContext, req: GitRequest): Promise<Buffer> {
   const body = await readBody(req, ctx.limits.gitRequestBytes);
   const encoding = req.headers['content-encoding'] ?? 'identity';
   if (encoding === 'identity') return body;
@@ -99,11 +148,16 @@ async function readPackRequest(ctx: GatewayContext, req: GitRequest): Promise<Bu
   }
 }
 
+function requireContentType(req: GitRequest, expected: string): void {
+  if (req.headers['content-type'] === expected) return;
+  throw portcullisError('schema_invalid', { path: 'content-type', reason: `must be ${expected}` });
+}
+
+function holderOf({ tenant, id }: Principal): string {
+  return `${tenant}/${id}`;
+}
+
 function protocolOf(req: GitRequest): string {
   const asked = req.headers['git-protocol'];
   return typeof asked === 'string' && /^version=[0-2]$/.test(asked) ? asked : '';
-}
-
-function safeName(text: string): string {
-  return NAME_PATTERN.test(text) ? text : '(unnamed)';
 }

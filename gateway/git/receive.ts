@@ -1,0 +1,120 @@
+/**
+ * Takes a push. What it asks for is decided here before git sees any of it, and by git once more from configuration that only
+ * we give it; the pack streams through, counted. No hook runs: there is none that anybody but us could write.
+ */
+import type { Response } from 'express';
+import { readdir, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { portcullisError } from '../../schemas/errors.ts';
+import type { Incoming } from '../http/body.ts';
+import { PUSH_MEMORY_KIB, pushConfig, type GitContext } from './access.ts';
+import { answerWith } from './answer.ts';
+import { runGitBackend } from './cgi.ts';
+import { MAX_COMMAND_BYTES, readPushCommands, refusalOf, refusalReport, type PushCommands } from './push-commands.ts';
+
+export const RECEIVE_PACK = '/git-receive-pack';
+export const RECEIVE_PACK_REQUEST = 'application/x-git-receive-pack-request';
+const RECEIVE_PACK_RESULT = 'application/x-git-receive-pack-result';
+
+export interface Push {
+  /** Absolute path of the bare repository. */
+  readonly repository: string;
+  /** The one ref that may be pushed. */
+  readonly ref: string;
+  readonly req: Incoming;
+  readonly res: Response;
+}
+
+/** Answers a push. @throws `schema_invalid`, `body_too_large`, `limit`, `stream_cut`, `internal` */
+export async function receivePush(ctx: GitContext, push: Push): Promise<PushCommands> {
+  const { req, res, repository, ref } = push;
+  const { gitPushBytes, gitRepositoryBytes, gitSeconds } = ctx.limits;
+  if (Number(req.headers['content-length'] ?? 0) > gitPushBytes) throw tooLarge(gitPushBytes);
+  const body = req.iterator({ destroyOnReturn: false }) as AsyncIterableIterator<Buffer>;
+  const { head, asked } = await readHead(body);
+  const reason = refusalOf(asked, ref);
+  // A client first asks with no command at all whether it may send a long body.
+  if (asked.commands.length === 0 || reason !== null) {
+    await drain(body, gitPushBytes - head.length);
+    res.status(200).setHeader('Content-Type', RECEIVE_PACK_RESULT);
+    res.end(reason === null ? Buffer.alloc(0) : refusalReport(asked, reason));
+    if (reason !== null) ctx.metrics.refusals.inc({ code: 'not_allowed' });
+    return asked;
+  }
+  await requireRoom(repository, gitRepositoryBytes);
+  const answer = await runGitBackend({
+    ...{ repository, leaf: RECEIVE_PACK, method: 'POST', query: '', contentType: RECEIVE_PACK_REQUEST, protocol: '' },
+    body: Readable.from(counted(head, body, gitPushBytes)),
+    seconds: gitSeconds,
+    config: pushConfig(ref, ctx.limits),
+    memoryKib: PUSH_MEMORY_KIB,
+  });
+  res.once('close', () => answer.kill());
+  // Its head comes at once; a body that turns out too long is still refused by name.
+  await answer.fed;
+  await answerWith(res, answer);
+  return asked;
+}
+
+async function readHead(body: AsyncIterator<Buffer>): Promise<{ head: Buffer; asked: PushCommands }> {
+  let head = Buffer.alloc(0);
+  for (;;) {
+    const part = await next(body);
+    if (part === null) throw portcullisError('schema_invalid', { path: 'body', reason: 'ends before its commands do' });
+    head = Buffer.concat([head, part]);
+    const asked = readPushCommands(head.subarray(0, MAX_COMMAND_BYTES + 4));
+    if (asked !== null) return { head, asked };
+  }
+}
+
+async function* counted(head: Buffer, body: AsyncIterator<Buffer>, limit: number): AsyncGenerator<Buffer> {
+  let total = 0;
+  for (let part: Buffer | null = head; part !== null; part = await next(body)) {
+    total += part.length;
+    if (total > limit) throw tooLarge(limit);
+    yield part;
+  }
+}
+
+/** Reads what is left, so that the client hears the answer, up to a bound. */
+async function drain(body: AsyncIterator<Buffer>, limit: number): Promise<void> {
+  let total = 0;
+  for (let part = await next(body); part !== null; part = await next(body)) {
+    total += part.length;
+    if (total > limit) throw tooLarge(limit);
+  }
+}
+
+async function next(body: AsyncIterator<Buffer>): Promise<Buffer | null> {
+  try {
+    const step = await body.next();
+    return step.done === true ? null : step.value;
+  } catch (thrown) {
+    throw portcullisError('stream_cut', {}, thrown);
+  }
+}
+
+/** Quarantines of pushes that were killed. */
+const LEFT_OVER = /^(?:tmp_objdir-)?incoming-/;
+const LEFT_OVER_MS = 3_600_000;
+
+/** Clears what killed pushes left, then compares what is there with the bound. @throws `limit` */
+async function requireRoom(repository: string, limit: number): Promise<void> {
+  const objects = join(repository, 'objects');
+  for (const name of await readdir(objects)) {
+    if (!LEFT_OVER.test(name)) continue;
+    const found = await stat(join(objects, name)).catch(() => null);
+    if (found !== null && Date.now() - found.mtimeMs > LEFT_OVER_MS) {
+      await rm(join(objects, name), { recursive: true, force: true });
+    }
+  }
+  const packs = await readdir(join(objects, 'pack')).catch(() => []);
+  let total = 0;
+  for (const name of packs) total += (await stat(join(objects, 'pack', name)).catch(() => ({ size: 0 }))).size;
+  if (total > limit) throw portcullisError('limit', { reason: `the repository holds more than ${limit} bytes` });
+}
+
+function tooLarge(limit: number) {
+  return portcullisError('body_too_large', { limit });
+}
