@@ -6,12 +6,21 @@ import { a2aBench } from './a2a.ts';
 import { digestBench } from './digest.ts';
 import { gateBench } from './gate.ts';
 import { sandboxBench } from './sandbox.ts';
+import { streamingBench } from './streaming.ts';
 import { verifyBench } from './verify.ts';
 import { verdictBench } from './verdict.ts';
 import { reportLines, writeReport, type Bench } from './support/report.ts';
 import { progress } from './support/progress.ts';
 
-const BENCHES: readonly Bench[] = [digestBench, gateBench, verdictBench, verifyBench, a2aBench, sandboxBench];
+const BENCHES: readonly Bench[] = [
+  digestBench,
+  gateBench,
+  verdictBench,
+  verifyBench,
+  a2aBench,
+  sandboxBench,
+  streamingBench,
+];
 
 async function main(names: readonly string[]): Promise<number> {
   const unknown = names.filter((name) => !BENCHES.some((bench) => bench.name === name));

@@ -63,6 +63,7 @@ function checkPolicy(action: Action, { policy, digest }: LoadedCommandPolicy): v
     environment: ruling.environment,
     limits: ruling.limits,
     counts: ruling.counts,
+    prepare: ruling.prepare,
   };
   const theirs = {
     document,
@@ -71,6 +72,7 @@ function checkPolicy(action: Action, { policy, digest }: LoadedCommandPolicy): v
     environment: action.environment,
     limits: action.limits,
     counts: action.counts,
+    prepare: action.prepare,
   };
   if (canonicalText(ours) !== canonicalText(theirs)) throw portcullisError('policy_mismatch');
 }

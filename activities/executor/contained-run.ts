@@ -4,13 +4,14 @@
  *
  * Call it from the main thread: the sandbox dies with the thread that started it.
  */
-import { spawn, type ChildProcess } from 'node:child_process';
-import { Readable, Writable } from 'node:stream';
+import type { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { OUTPUT_STREAMS, type OutputStream } from '../../schemas/keys.ts';
+import type { EndingLimit } from '../../schemas/verify/report.ts';
 import { openPipes, type OutputPipe } from './pipes.ts';
 import { descendantsOf, hasEnded, signalQuietly } from './process-table.ts';
+import { spawnSandbox, type Exit, type Sandbox, type SandboxStatus } from './spawn-sandbox.ts';
 
 export interface ContainedCommand {
   readonly bwrap: string;
@@ -25,15 +26,28 @@ export interface ContainedCommand {
   readonly graceMs: number;
   readonly cancellation: AbortSignal;
   readonly onOutput: (stream: OutputStream, bytes: Uint8Array) => void;
+  /** Files of cgroups that the sandbox enters before anything of it runs. */
+  readonly joins?: readonly string[];
+  /** Watches the run from its start to its end, and may end it. */
+  readonly watch?: (sandbox: WatchedSandbox) => { close(): void };
+}
+
+export interface WatchedSandbox {
+  /** The first process of the pid namespace, by our numbering; `null` until it is there. */
+  readonly first: () => number | null;
+  /** Ends the run at once: it crossed a limit. */
+  readonly exceed: (limit: EndingLimit, reason: string) => void;
 }
 
 export interface ContainedEnding {
-  readonly outcome: 'exited' | 'timed_out' | 'cancelled' | 'failed_to_start';
+  /** `exceeded`: it was ended because it crossed a limit, which {@link ContainedEnding.exceeded} names. */
+  readonly outcome: 'exited' | 'exceeded' | 'timed_out' | 'cancelled' | 'failed_to_start';
   /** As the sandbox's first process saw it: 128 + n for signal n. `null` unless it exited by itself. */
   readonly exitCode: number | null;
   readonly signal: NodeJS.Signals | null;
   readonly reason: string;
   readonly durationMs: number;
+  readonly exceeded: EndingLimit | null;
 }
 
 /** How long the last descendant may take to vanish after KILL before the machine is called broken. */
@@ -43,80 +57,36 @@ export async function runContained(command: ContainedCommand): Promise<Contained
   if (command.cancellation.aborted) return ending('cancelled', performance.now());
   const pipes = await openPipes(command.mkfifo, command.directory, OUTPUT_STREAMS);
   const started = performance.now();
-  const sandbox = spawnSandbox(command, pipes);
+  const [stdout = 0, stderr = 0] = pipes.map(({ writer }) => writer);
+  const sandbox = spawnSandbox({ ...command, joins: command.joins ?? [], stdout, stderr });
   const drained = pipes.map(({ reader }, index) => drain(reader, OUTPUT_STREAMS[index] ?? 'stdout', command.onOutput));
   await Promise.all(pipes.map((pipe) => pipe.closeWriter()));
   const stop = stopOnTimerOrCancel(command, sandbox);
+  const watch = command.watch?.({ first: () => sandbox.status.first, exceed: stop.exceed });
   const exit = await sandbox.exit;
+  watch?.close();
   stop.disarm();
   await vanish(sandbox);
   await withinOrDestroy(pipes, drained);
   return conclude(exit, sandbox.status, stop.why(), started);
 }
 
-interface Sandbox {
-  readonly process: ChildProcess;
-  readonly exit: Promise<Exit>;
-  readonly status: SandboxStatus;
-}
-
-type Exit = { readonly code: number | null } | { readonly error: Error };
-
-interface SandboxStatus {
-  /** The first process of the pid namespace, by our numbering. Its death is the death of every process in it. */
-  first: number | null;
-  /** Set once the set-up is done and the command has run. */
-  exitCode: number | null;
-}
-
-function spawnSandbox(command: ContainedCommand, pipes: readonly OutputPipe[]): Sandbox {
-  const [stdout, stderr] = pipes.map(({ writer }) => writer);
-  const child = spawn(command.bwrap, ['--args', '3', '--json-status-fd', '4', '--', ...command.command], {
-    stdio: ['ignore', stdout ?? 'ignore', stderr ?? 'ignore', 'pipe', 'pipe'],
-    env: {},
-    cwd: '/',
-  });
-  const status: SandboxStatus = { first: null, exitCode: null };
-  const exit = new Promise<Exit>((resolve) => {
-    child.once('error', (error) => resolve({ error }));
-    // `close` and not `exit`: the status descriptor has then been read to its end.
-    child.once('close', (code) => resolve({ code }));
-  });
-  const [, , , args, json] = child.stdio;
-  if (args instanceof Writable) {
-    // bwrap may be gone before it has read them; its exit says so better than this pipe.
-    args.on('error', () => {});
-    args.end(command.options.map((option) => `${option}\0`).join(''));
-  }
-  if (json instanceof Readable) readStatus(json, status);
-  return { process: child, exit, status };
-}
-
-function readStatus(stream: Readable, status: SandboxStatus): void {
-  let text = '';
-  stream.setEncoding('utf8').on('data', (part: string) => {
-    text = (text + part).slice(-4096);
-    status.first ??= numberAfter('child-pid', text);
-    status.exitCode ??= numberAfter('exit-code', text);
-  });
-}
-
-function numberAfter(name: string, text: string): number | null {
-  const match = new RegExp(`"${name}": (\\d+)\\b[^\\d]`).exec(text);
-  return match === null ? null : Number(match[1]);
-}
+type StopReason =
+  | { readonly outcome: 'timed_out' | 'cancelled' }
+  | { readonly outcome: 'exceeded'; readonly limit: EndingLimit; readonly reason: string };
 
 interface Stop {
-  why(): 'timed_out' | 'cancelled' | null;
+  why(): StopReason | null;
+  readonly exceed: WatchedSandbox['exceed'];
   disarm(): void;
 }
 
 function stopOnTimerOrCancel(command: ContainedCommand, sandbox: Sandbox): Stop {
-  let why: 'timed_out' | 'cancelled' | null = null;
+  let why: StopReason | null = null;
   let escalation: NodeJS.Timeout | undefined;
-  const begin = (reason: 'timed_out' | 'cancelled'): void => {
+  const begin = (outcome: 'timed_out' | 'cancelled'): void => {
     if (why !== null) return;
-    why = reason;
+    why = { outcome };
     void terminate(sandbox);
     escalation = setTimeout(() => killAll(sandbox), command.graceMs);
   };
@@ -126,6 +96,12 @@ function stopOnTimerOrCancel(command: ContainedCommand, sandbox: Sandbox): Stop 
   if (command.cancellation.aborted) onAbort();
   return {
     why: () => why,
+    // It is not asked first: meanwhile it would go on.
+    exceed: (limit, reason) => {
+      if (why !== null) return;
+      why = { outcome: 'exceeded', limit, reason };
+      killAll(sandbox);
+    },
     disarm: () => {
       clearTimeout(timer);
       clearTimeout(escalation);
@@ -174,14 +150,12 @@ async function withinOrDestroy(pipes: readonly OutputPipe[], drained: readonly P
   clearTimeout(cut);
 }
 
-function conclude(
-  exit: Exit,
-  status: SandboxStatus,
-  why: 'timed_out' | 'cancelled' | null,
-  started: number,
-): ContainedEnding {
+function conclude(exit: Exit, status: SandboxStatus, why: StopReason | null, started: number): ContainedEnding {
   // A command that ended just before the stop reached it was still stopped: what it would have said is not known.
-  if (why !== null) return { ...ending(why, started), signal: 'SIGKILL' };
+  if (why?.outcome === 'exceeded') {
+    return { ...ending('exceeded', started), signal: 'SIGKILL', reason: why.reason, exceeded: why.limit };
+  }
+  if (why !== null) return { ...ending(why.outcome, started), signal: 'SIGKILL' };
   if ('error' in exit) return { ...ending('failed_to_start', started), reason: exit.error.message };
   if (status.exitCode === null) {
     return { ...ending('failed_to_start', started), reason: `the sandbox ended with ${exit.code ?? 'a signal'}` };
@@ -191,5 +165,5 @@ function conclude(
 
 function ending(outcome: ContainedEnding['outcome'], started: number): ContainedEnding {
   const durationMs = Math.round(performance.now() - started);
-  return { outcome, exitCode: null, signal: null, reason: '', durationMs };
+  return { outcome, exitCode: null, signal: null, reason: '', durationMs, exceeded: null };
 }

@@ -1,24 +1,14 @@
-/** A private copy of a producer's live tree, uncommitted work included. Files only: git is never asked about that directory. */
-import { cp, lstat } from 'node:fs/promises';
-import { join } from 'node:path';
+/** The producer's live tree as the copy that a command runs in. */
 import { portcullisError } from '../../schemas/errors.ts';
+import { copyTree, TreeCopyRefused } from './copy-tree.ts';
 
-/** @throws `failed_to_start` when the tree is not there or changes too much to be copied. */
-export async function copyWorktree(from: string, to: string): Promise<void> {
+/** @throws `failed_to_start` when the tree is not there, too large, or changes too much to be copied; the signal's reason */
+export async function copyWorktree(from: string, to: string, cancellation: AbortSignal): Promise<void> {
   try {
-    if (!(await lstat(from)).isDirectory()) throw new Error('it is not a directory');
-    await cp(from, to, {
-      recursive: true,
-      // Links are copied as links, never followed: what they name is looked up inside the sandbox.
-      verbatimSymlinks: true,
-      filter: async (source) => source !== join(from, '.git') && isCopied(await lstat(source)),
-    });
+    await copyTree({ from, to, cancellation });
   } catch (error) {
-    throw portcullisError('failed_to_start', { reason: 'the worktree could not be copied' }, error);
+    cancellation.throwIfAborted();
+    const why = error instanceof TreeCopyRefused ? `: ${error.message}` : '';
+    throw portcullisError('failed_to_start', { reason: `the worktree could not be copied${why}` }, error);
   }
-}
-
-/** Sockets, pipes and devices are no part of a tree. */
-function isCopied(entry: { isFile(): boolean; isDirectory(): boolean; isSymbolicLink(): boolean }): boolean {
-  return entry.isFile() || entry.isDirectory() || entry.isSymbolicLink();
 }

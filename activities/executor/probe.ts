@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { portcullisError } from '../../schemas/errors.ts';
+import { findDelegation, type CgroupDelegation } from './cgroup.ts';
 import { readSystemLayout, type SystemLayout } from './sandbox.ts';
 import { findOnPath } from './toolchain-search.ts';
 
@@ -15,10 +16,13 @@ export interface SandboxProbe {
   readonly version: string;
   readonly prlimit: string;
   readonly mkfifo: string;
+  readonly find: string;
   readonly git: string;
   readonly system: SystemLayout;
   /** False for root, whom RLIMIT_NPROC does not hold: then the report does not name that limit. */
   readonly limitsProcesses: boolean;
+  /** Where a run gets a limit on its memory as a whole; `null` when no cgroup is delegated, so that only each process has one. */
+  readonly cgroup: CgroupDelegation | null;
 }
 
 const SYSTEM_PATH = '/usr/local/bin:/usr/bin:/bin';
@@ -28,6 +32,7 @@ export async function probeSandbox(): Promise<SandboxProbe> {
   const bwrap = await needed('bwrap', 'bubblewrap is not installed');
   const prlimit = await needed('prlimit', 'prlimit (util-linux) is not installed');
   const mkfifo = await needed('mkfifo', 'mkfifo (coreutils) is not installed');
+  const find = await needed('find', 'find (findutils) is not installed');
   const git = await findOnPath('git', SYSTEM_PATH);
   if (git === null) throw portcullisError('binary_missing', { program: 'git', how: 'Install git.' });
   const { stdout } = await run(bwrap, ['--version']);
@@ -38,9 +43,11 @@ export async function probeSandbox(): Promise<SandboxProbe> {
     version: stdout.trim().replace(/^bubblewrap /, ''),
     prlimit,
     mkfifo,
+    find,
     git,
     system,
     limitsProcesses: process.getuid?.() !== 0,
+    cgroup: await findDelegation(),
   };
 }
 

@@ -2,26 +2,30 @@
  * One run, from a signed action to the report: admit, export, say that it starts, run it contained, hash what it made, report.
  * A failed test is a report; this throws only when the machinery around the command fails.
  */
-import { reporterFile, type Counts } from '../../policies/commands/counts/counter.ts';
+import { join } from 'node:path';
 import type { LoadedCommandPolicy } from '../../policies/commands/types.ts';
 import { PortcullisError, portcullisError } from '../../schemas/errors.ts';
 import type { Action, SignedAction } from '../../schemas/verify/action.ts';
+import type { PrepareStatement } from '../../schemas/verify/prepare.ts';
 import type { ExecutorReport, RunOutcome } from '../../schemas/verify/report.ts';
 import { WORKSPACE_PATHS, type RunStarted } from '../../schemas/workspace-api.ts';
 import type { ContentDigest } from '../../schemas/digest.ts';
 import { admitAction, type ExecutorIdentity } from './admit.ts';
-import { hashArtifacts } from './artifacts.ts';
 import { exportCommit, type CommitSource, type ExportedTree } from './checkout.ts';
-import { runContained, type ContainedEnding } from './contained-run.ts';
+import type { ContainedEnding } from './contained-run.ts';
+import { sandboxInForce } from './containment.ts';
 import { copyWorktree } from './copy-worktree.ts';
+import { lookAtWork, readCounts } from './findings.ts';
 import type { GatewayClient } from './gateway-client.ts';
+import { runLimited } from './limited-run.ts';
 import { EMPTY_STREAM, openOutput } from './output.ts';
+import { commitFiles } from './prepare/commit-files.ts';
+import { prepareDependencies } from './prepare/prepare.ts';
+import type { PreparedEnvironment, PrepareSettings } from './prepare/types.ts';
 import type { SandboxProbe } from './probe.ts';
 import { makeRunDirectory, type RunDirectory } from './run-directory.ts';
-import { readInside } from './safe-files.ts';
 import { limitedCommand, sandboxOptions } from './sandbox.ts';
 import { findTool, type Tool, type Toolchains } from './toolchains.ts';
-import { treeAfter } from './tree-after.ts';
 
 /** Everything of an executor that a run needs. */
 export interface ExecutorContext {
@@ -40,6 +44,7 @@ export interface ExecutorContext {
   readonly reporter: string;
   /** The producer's live tree for `cwd: worktree`; `null` where there is none. */
   readonly worktree: string | null;
+  readonly prepare: PrepareSettings;
   readonly graceMs: number;
   readonly flushMs: number;
   /** How long output is kept for a gateway that does not take it. */
@@ -53,7 +58,6 @@ export interface RunCall {
 
 /** How long the gateway may take to note that a run starts before it is not started. */
 const STARTED_PATIENCE_MS = 60_000;
-const MAX_REPORT_BYTES = 16 * 1024 * 1024;
 
 /** @throws `gateway_unavailable`, `not_allowed` when the gateway does not take the start */
 export async function runAction(
@@ -100,6 +104,17 @@ async function runIn(
     if (call.cancellation.aborted) return notRun(context, action, 'cancelled', 'cancelled before it started');
     return notRun(context, action, 'failed_to_start', reasonOf(error));
   }
+  const preparation = await prepare(directory, context, action, exported, call.cancellation);
+  if (preparation.kind === 'stop') {
+    const { statement } = preparation;
+    const report = (outcome: RunOutcome, reason: string) => notRun(context, action, outcome, reason);
+    const cancelled = statement.outcome === 'cancelled';
+    const why = portcullisError('prepare_failed', { reason: statement.reason });
+    return cancelled
+      ? { ...report('cancelled', statement.reason), prepare: statement }
+      : { ...report('prepare_failed', reasonOf(why)), prepare: statement };
+  }
+  const { prepared } = preparation;
   const toolchain = { digest: await context.toolchainDigest([tool]) };
   const output = openOutput({
     client: context.client,
@@ -109,7 +124,7 @@ async function runIn(
     patienceMs: context.outputPatienceMs,
     counts: action.counts,
   });
-  const ending = await runContained({
+  const { ending, crossed } = await runLimited(context.probe, action.limits, directory, {
     bwrap: context.probe.bwrap,
     mkfifo: context.probe.mkfifo,
     options: sandboxOptions(
@@ -121,11 +136,15 @@ async function runIn(
         toolchains: context.toolchains.mounts,
         reporter: context.reporter,
         system: context.probe.system,
+        binds: prepared.binds,
       },
       action.limits,
-      action.environment,
+      { ...action.environment, ...prepared.environment },
     ),
-    command: limitedCommand(action.limits, context.probe.prlimit, [...tool.command, ...action.argvExecuted.slice(1)]),
+    command: limitedCommand(action.limits, context.probe.prlimit, [
+      ...(prepared.command ?? tool.command),
+      ...action.argvExecuted.slice(1),
+    ]),
     directory: directory.pipes,
     timeoutMs: action.limits.timeoutSecs * 1000,
     graceMs: context.graceMs,
@@ -135,9 +154,13 @@ async function runIn(
   const streams = output.close();
   const made = await lookAtWork(directory, action, exported, call.cancellation);
   const tests = await readCounts(directory, action, output.counter, ending);
-  const ran = { duration_ms: ending.durationMs, ...(await streams), toolchain };
+  const sandbox = sandboxInForce(context.probe, action.limits);
+  const ran = {
+    ...{ duration_ms: ending.durationMs, ...(await streams), toolchain, prepare: prepared.statement },
+    sandbox: crossed.length === 0 ? sandbox : { ...sandbox, exceeded: crossed },
+  };
   if (made === null) {
-    const outcome = ending.outcome === 'exited' ? 'cancelled' : outcomeOf(ending);
+    const outcome = outcomeOf(ending) === 'completed' ? 'cancelled' : outcomeOf(ending);
     return { ...notRun(context, action, outcome, ending.reason), signal: ending.signal, ...ran };
   }
   return {
@@ -150,23 +173,31 @@ async function runIn(
   };
 }
 
-type WorkFindings = Pick<ExecutorReport, 'artifacts' | 'missing_artifacts' | 'tree_after'>;
+type Prepared = Omit<PreparedEnvironment, 'statement'> & { readonly statement: PrepareStatement | null };
 
-/** What the command left of its copy; `null` when the run was cancelled before everything had been looked at. */
-async function lookAtWork(
+const NOTHING_PREPARED: Prepared = { statement: null, binds: [], environment: {}, command: null };
+
+/** What the command finds prepared, or why it does not come to the command. */
+async function prepare(
   directory: RunDirectory,
+  context: ExecutorContext,
   action: Action,
   exported: ExportedTree | null,
   cancellation: AbortSignal,
-): Promise<WorkFindings | null> {
-  try {
-    const { found, missing } = await hashArtifacts(directory.work, action.artifacts, cancellation);
-    const tree = exported === null ? null : await treeAfter(directory.work, exported, cancellation);
-    return { artifacts: found, missing_artifacts: missing, tree_after: tree };
-  } catch (error) {
-    if (cancellation.aborted) return null;
-    throw error;
-  }
+): Promise<
+  { readonly kind: 'go'; readonly prepared: Prepared } | { readonly kind: 'stop'; readonly statement: PrepareStatement }
+> {
+  if (action.prepare === null) return { kind: 'go', prepared: NOTHING_PREPARED };
+  const files = commitFiles(directory.work, exported);
+  const caches = join(directory.path, 'caches');
+  return prepareDependencies(context, {
+    step: action.prepare,
+    action,
+    work: directory.work,
+    caches,
+    files,
+    cancellation,
+  });
 }
 
 /** `null` for a worktree, which is no commit's tree. */
@@ -178,7 +209,7 @@ async function provideTree(
 ): Promise<ExportedTree | null> {
   if (action.cwd === 'repo') return exportCommit(context.source, action.subject.headSha, directory.work, cancellation);
   if (context.worktree === null) throw portcullisError('failed_to_start', { reason: 'this workspace has no worktree' });
-  await copyWorktree(context.worktree, directory.work);
+  await copyWorktree(context.worktree, directory.work, cancellation);
   return null;
 }
 
@@ -193,22 +224,9 @@ async function announceStart(context: ExecutorContext, action: Action, call: Run
   });
 }
 
-async function readCounts(
-  directory: RunDirectory,
-  action: Action,
-  counter: ReturnType<typeof openOutput>['counter'],
-  ending: ContainedEnding,
-): Promise<Counts | null> {
-  if (counter === null || action.counts === null) return null;
-  // A run that was stopped has counted an unknown part of what it would have.
-  if (ending.outcome !== 'exited') return 'unknown';
-  const file = reporterFile(action.counts.parser);
-  const report = file === null ? null : await readInside(directory.report, file, MAX_REPORT_BYTES);
-  return counter.finish({ exitCode: ending.exitCode, report });
-}
-
 function outcomeOf(ending: ContainedEnding): RunOutcome {
-  return ending.outcome === 'exited' ? 'completed' : ending.outcome;
+  // What it crossed a limit with is its own doing, and so its end.
+  return ending.outcome === 'exited' || ending.outcome === 'exceeded' ? 'completed' : ending.outcome;
 }
 
 /** The report of a run that made nothing; others are written over it. */
@@ -227,15 +245,10 @@ function notRun(context: ExecutorContext, action: Action, outcome: RunOutcome, r
     missing_artifacts: action.artifacts,
     tree_after: null,
     tests: action.counts === null ? null : 'unknown',
+    prepare: null,
     toolchain: null,
-    sandbox: { containment: 'bubblewrap', network: 'none', limits: limitsInForce(context, action) },
+    sandbox: sandboxInForce(context.probe, action.limits),
   };
-}
-
-function limitsInForce({ probe }: ExecutorContext, { limits }: Action): Readonly<Record<string, number>> {
-  const { processes, timeoutSecs, dataBytes, fileBytes, openFiles, tmpBytes, outputBytes } = limits;
-  const held = { timeoutSecs, dataBytes, fileBytes, openFiles, tmpBytes, outputBytes };
-  return probe.limitsProcesses ? { ...held, processes } : held;
 }
 
 /** As the door takes it: bounded, well-formed, no NUL. */

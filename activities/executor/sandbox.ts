@@ -11,6 +11,13 @@ export const SANDBOX_WORK = '/work';
 export const SANDBOX_REPORT = '/report';
 const REPORTER = '/opt/portcullis/node-test-reporter.mjs';
 
+/** A directory or file of this machine, shown at a place inside. */
+export interface SandboxBind {
+  readonly source: string;
+  readonly target: string;
+  readonly writable: boolean;
+}
+
 export interface SandboxLayout {
   /** Private writable copy of the tree. */
   readonly work: string;
@@ -23,6 +30,10 @@ export interface SandboxLayout {
   /** The reporter module for `node --test`. */
   readonly reporter: string;
   readonly system: SystemLayout;
+  /** `/work` unless said otherwise. */
+  readonly chdir?: string;
+  /** Laid over all of the above. */
+  readonly binds?: readonly SandboxBind[];
 }
 
 /** How this machine's root is laid out: merged into /usr, or with directories of its own. */
@@ -80,9 +91,24 @@ export function sandboxOptions(
     ...layout.toolchains.flatMap(({ source, target }) => ['--ro-bind', source, target]),
     ...['--ro-bind', layout.toolDirectory, TOOL_DIRECTORY],
     ...['--ro-bind', layout.reporter, REPORTER],
-    ...['--bind', layout.report, SANDBOX_REPORT, '--bind', layout.work, SANDBOX_WORK, '--chdir', SANDBOX_WORK],
+    ...[
+      '--bind',
+      layout.report,
+      SANDBOX_REPORT,
+      '--bind',
+      layout.work,
+      SANDBOX_WORK,
+      '--chdir',
+      layout.chdir ?? SANDBOX_WORK,
+    ],
+    ...(layout.binds ?? []).flatMap(({ source, target, writable }) => [
+      writable ? '--bind' : '--ro-bind',
+      source,
+      target,
+    ]),
     ...Object.entries(environment).flatMap(([name, value]) => ['--setenv', name, value]),
-    ...['--remount-ro', '/'],
+    // Not of the mounts below them: scratch space and the terminals stay writable.
+    ...['--remount-ro', '/dev', '--remount-ro', '/'],
   ];
 }
 

@@ -38,6 +38,9 @@ CAPABILITY_VERSION_3 = 0x20080522
 
 PIVOT_ROOT = {"x86_64": 155, "aarch64": 41, "riscv64": 41, "ppc64le": 203, "s390x": 217}
 
+KEYCTL = {"x86_64": 250, "aarch64": 219, "riscv64": 219, "ppc64le": 271, "s390x": 280}
+KEYCTL_JOIN_SESSION_KEYRING = 1
+
 SIOCGIFFLAGS = 0x8913
 SIOCSIFFLAGS = 0x8914
 IFF_UP = 1
@@ -91,6 +94,12 @@ def enter_root(root):
     checked(LIBC.umount2(b".", MNT_DETACH), "umount the old root")
     os.chdir("/")
     mount(None, "/", None, MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | MS_NODEV)
+
+
+def forget_keys():
+    """Begins with an empty session keyring: the launcher's may hold tickets and keys, and is inherited like an open file."""
+    # Of no use, and then no danger either, where the kernel has no keys; so the answer is not looked at.
+    LIBC.syscall(KEYCTL[platform.machine()], KEYCTL_JOIN_SESSION_KEYRING, None)
 
 
 def give_up_rights(as_root, uid, gid):

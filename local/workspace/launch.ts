@@ -5,16 +5,17 @@
  *
  * @example const workspace = await launchWorkspace({ name: 'forge-1', tenant: 'local', … }); await workspace.stop()
  */
-import { spawn, type ChildProcess } from 'node:child_process';
-import { chmod, chown, mkdir, open, readFile, realpath, writeFile } from 'node:fs/promises';
+import type { ChildProcess } from 'node:child_process';
+import { chmod, mkdir, readFile, realpath } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { Readable } from 'node:stream';
-import { fileURLToPath } from 'node:url';
+import { copyTree, TreeCopyRefused } from '../../activities/executor/copy-tree.ts';
 import { removeTree } from '../../activities/executor/run-directory.ts';
-import { findOnPath, searchToolchains } from '../../activities/executor/toolchain-search.ts';
+import { searchToolchains } from '../../activities/executor/toolchain-search.ts';
 import { relocated, type Toolchains } from '../../activities/executor/toolchains.ts';
 import { portcullisError } from '../../schemas/errors.ts';
 import type { ExecutorSettings } from '../../workers/executor/settings.ts';
+import { entered, spawnEntry } from './entry.ts';
+import { give, ownerInside, writePrivate, type Owner } from './owner.ts';
 import { workspaceProgram, type WorkspaceProgram } from './program.ts';
 import { GATEWAY_DIRECTORY, POLICY_DIRECTORY, specifyWorkspace, WORKSPACE_DIRECTORY } from './specification.ts';
 
@@ -34,6 +35,11 @@ export interface LaunchSettings {
   readonly logFile: string | null;
   /** Name of a directory below `directory` that holds a producer's live tree; `null` where no producer works. */
   readonly worktree: string | null;
+  /**
+   * A checkout of this machine that the workspace gets a copy of as its live tree, made by reading only; `except` are directories
+   * that stay out of it.
+   */
+  readonly liveTree?: { readonly from: string; readonly except: readonly string[] };
   /** The command policy's documents, when the gateway does not use those that come with the program. */
   readonly policyDirectory?: string;
   /** What runs inside; the executor when it is absent. Its argv gets the executor's settings file as a last argument. */
@@ -49,16 +55,18 @@ export interface RunningWorkspace {
   stop(): Promise<void>;
 }
 
-/** The user inside when this process is root: nobody's on this machine, above what distributions give to people and services. */
-const WORKSPACE_UID = 61_440;
-/** How long the set-up may take, and how long the end of the workspace after it was asked to end. */
-const START_MS = 20_000;
+/** Where a workspace that got a copy of a live tree has it, below its directory. */
+const LIVE_TREE = 'tree';
+/** How long the end of the workspace may take after it was asked to end. */
 const STOP_MS = 10_000;
 
-/** @throws `workspace_start_failed` with the first thing that did not work */
+/** @throws `workspace_start_failed` with the first thing that did not work, `repository_invalid` for a live tree that is too large */
 export async function launchWorkspace(settings: LaunchSettings): Promise<RunningWorkspace> {
   const owner = ownerInside();
   const root = await makeDirectories(settings, owner);
+  const worktree = settings.liveTree === undefined ? settings.worktree : LIVE_TREE;
+  if (settings.liveTree !== undefined)
+    await takeLiveTree(settings.liveTree, join(settings.directory, LIVE_TREE), owner);
   const toolchains = settings.toolchains ?? (await searchToolchains());
   const specification = await specifyWorkspace({
     name: settings.name,
@@ -69,11 +77,9 @@ export async function launchWorkspace(settings: LaunchSettings): Promise<Running
     toolchains,
     program: settings.program ?? (await workspaceProgram()),
     ...(settings.policyDirectory === undefined ? {} : { policyDirectory: settings.policyDirectory }),
-    settingsFile: await writeSettings(settings, toolchains, owner),
+    settingsFile: await writeSettings({ ...settings, worktree }, toolchains, owner),
   });
-  const python = await findOnPath('python3', `/usr/bin:/usr/local/bin:${process.env['PATH'] ?? ''}`);
-  if (python === null) throw portcullisError('workspace_start_failed', { reason: 'python3 is not installed' });
-  const child = await spawnEntry(python, settings.logFile);
+  const child = await spawnEntry(settings.logFile);
   const exited = new Promise<number>((resolve) => {
     child.once('error', () => resolve(1));
     child.once('exit', (code) => resolve(code ?? 1));
@@ -95,15 +101,7 @@ export async function launchWorkspace(settings: LaunchSettings): Promise<Running
   return { pid: child.pid ?? 0, exited, stop };
 }
 
-interface Owner {
-  readonly uid: number;
-  readonly gid: number;
-}
-
-function ownerInside(): Owner {
-  const uid = process.getuid?.() ?? 0;
-  return uid === 0 ? { uid: WORKSPACE_UID, gid: WORKSPACE_UID } : { uid, gid: process.getgid?.() ?? uid };
-}
+type LiveTree = NonNullable<LaunchSettings['liveTree']>;
 
 /** The workspace's directories; the empty one that its root is mounted on. */
 async function makeDirectories({ directory }: LaunchSettings, owner: Owner): Promise<string> {
@@ -115,6 +113,17 @@ async function makeDirectories({ directory }: LaunchSettings, owner: Owner): Pro
     await give(path, owner);
   }
   return root;
+}
+
+async function takeLiveTree({ from, except }: LiveTree, to: string, owner: Owner): Promise<void> {
+  await mkdir(to, { mode: 0o700 });
+  await give(to, owner);
+  try {
+    await copyTree({ from, to, except, ...(process.getuid?.() === 0 ? { owner } : {}) });
+  } catch (error) {
+    if (!(error instanceof TreeCopyRefused)) throw error;
+    throw portcullisError('repository_invalid', { path: from, reason: error.message }, error);
+  }
 }
 
 /** What the executor reads at its start, and the claim code; the path of the settings, as the workspace sees it. */
@@ -135,56 +144,6 @@ async function writeSettings(settings: LaunchSettings, toolchains: Toolchains, o
     await writePrivate(join(settings.directory, 'private', 'claim-code'), code, owner);
   }
   return inside('settings.json');
-}
-
-async function writePrivate(path: string, text: string, owner: Owner): Promise<void> {
-  await writeFile(path, text, { mode: 0o600 });
-  await give(path, owner);
-}
-
-async function give(path: string, { uid, gid }: Owner): Promise<void> {
-  if (process.getuid?.() === 0) await chown(path, uid, gid);
-}
-
-/** Started from this thread and dies with it. Its environment is empty: nothing of ours may be found in a workspace. */
-async function spawnEntry(python: string, logFile: string | null): Promise<ChildProcess> {
-  const log = logFile === null ? null : await open(logFile, 'a', 0o600);
-  try {
-    const script = fileURLToPath(new URL('enter.py', import.meta.url));
-    // -E -s -S: no variable and no site package of this machine; -B: no cache beside the modules.
-    return spawn(python, ['-E', '-s', '-S', '-B', script], {
-      stdio: ['pipe', 'ignore', log?.fd ?? 'ignore', 'pipe'],
-      env: { PATH: '/usr/local/bin:/usr/bin:/bin' },
-      cwd: '/',
-      // A terminal's interrupt goes to its whole group. Whoever launched the workspace ends it in order; it dies with them anyway.
-      detached: true,
-    });
-  } finally {
-    await log?.close();
-  }
-}
-
-/** Resolves once the workspace's first process has entered its namespaces. @throws `workspace_start_failed` */
-async function entered(child: ChildProcess, exited: Promise<number>): Promise<void> {
-  const { promise, resolve, reject } = Promise.withResolvers<undefined>();
-  const fail = (reason: string) => reject(portcullisError('workspace_start_failed', { reason }));
-  const timer = setTimeout(() => fail('its set-up does not end'), START_MS);
-  const status = child.stdio[3];
-  let text = '';
-  if (status instanceof Readable) {
-    status.setEncoding('utf8').on('data', (part: string) => {
-      text = (text + part).slice(-65_536);
-      if (text.includes('"event": "entered"')) resolve(undefined);
-      const failed = /\{"event": "failed", "reason": ("(?:[^"\\]|\\.)*")\}/.exec(text);
-      if (failed !== null) fail(String(JSON.parse(failed[1] ?? '""')));
-    });
-  }
-  void exited.then((code) => fail(`its first process ended with ${code}`));
-  try {
-    await promise;
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 async function end(child: ChildProcess, exited: Promise<number>): Promise<void> {

@@ -20,12 +20,16 @@ export interface WorkspaceProgram {
 
 const PROGRAM = '/opt/portcullis';
 const NODE = '/opt/runtime/node';
-/** The layers that the executor is made of (DESIGN section 3). */
+/** The layers that the executor and the harness are made of (DESIGN section 3). */
 const LAYERS = ['schemas', 'policies', 'activities', 'workers'] as const;
 
-export async function workspaceProgram(): Promise<WorkspaceProgram> {
+/** `entry` is a module of ours without its suffix; `more` are directories that are shown beside the layers. */
+export async function workspaceProgram(
+  entry = 'workers/executor/main',
+  more: readonly string[] = [],
+): Promise<WorkspaceProgram> {
   const node = readOnly(await realpath(process.execPath), NODE);
-  const main = `workers/executor/main${MODULE_SUFFIX}`;
+  const main = `${entry}${MODULE_SUFFIX}`;
   const installed = PACKAGE_ROOT.indexOf('/node_modules/');
   if (installed >= 0) {
     // An installed package: what it imports lies beside it, in the outermost node_modules.
@@ -38,7 +42,7 @@ export async function workspaceProgram(): Promise<WorkspaceProgram> {
     binds: [
       node,
       ...['package.json', 'node_modules'].map((name) => readOnly(join(PACKAGE_ROOT, name), `${PROGRAM}/${name}`)),
-      ...LAYERS.map((layer) => readOnly(join(CODE_ROOT, layer), `${inside}/${layer}`)),
+      ...[...LAYERS, ...more].map((layer) => readOnly(join(CODE_ROOT, layer), `${inside}/${layer}`)),
     ],
     argv: [NODE, `${inside}/${main}`],
   };

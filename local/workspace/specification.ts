@@ -21,6 +21,12 @@ export interface WorkspaceSpecification {
   readonly files: Readonly<Record<string, string>>;
   readonly argv: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
+  /** It lives on when whoever started it is gone; `SIGTERM` to its first process ends it. */
+  readonly outlives?: true;
+  /** File of this machine that is told its pids before anything else happens; it must not be there yet. */
+  readonly record?: string;
+  /** Where the program's descriptor 3 listens on this machine: a socket without a name inside. */
+  readonly channel?: string;
 }
 
 export interface SpecificationInput {

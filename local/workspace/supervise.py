@@ -10,6 +10,7 @@ REFUSED = 7
 GIVEN_UP = 71
 STATUS = 3
 LIFELINE = 0
+CHANNEL = 3
 FIRST_PAUSE = 0.2
 LONGEST_PAUSE = 10.0
 # A program that ran this long was all right: the next pause is the first again.
@@ -30,7 +31,8 @@ def report(event, **fields):
 class Program:
     """The one program of the workspace: started, and started again with growing pauses when it ends."""
 
-    def __init__(self, specification):
+    def __init__(self, specification, channel):
+        self.channel = channel
         self.argv = specification["argv"]
         self.environment = specification["environment"]
         self.pid = None
@@ -42,15 +44,22 @@ class Program:
     def start(self):
         self.starts += 1
         self.started = time.monotonic()
+        # Held back meanwhile: a request to end that came between fork and exec would go to our handler and be lost.
+        signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
         self.pid = os.fork()
         if self.pid == 0:
             try:
                 signal.set_wakeup_fd(-1)
+                signal.signal(signal.SIGTERM, signal.SIG_DFL)
+                signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGTERM])
                 os.dup2(os.open("/dev/null", os.O_RDONLY), 0)
-                os.closerange(3, 256)
+                if self.channel is not None:
+                    os.dup2(self.channel.fileno(), CHANNEL)
+                os.closerange(3 if self.channel is None else CHANNEL + 1, 256)
                 os.execve(self.argv[0], self.argv, self.environment)
             finally:
                 os._exit(127)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGTERM])
         report("started", pid=self.pid)
 
     def ended(self, code):
@@ -77,11 +86,11 @@ def reap(program):
             program.ended(code)
 
 
-def wait(wake, seconds):
-    """Waits for a child's end, the time, or the end of the lifeline; true in the last case."""
-    ready, _, _ = select.select([LIFELINE, wake], [], [], max(seconds, 0.0))
-    if wake in ready:
-        os.read(wake, 4096)
+def wait(wake, lifeline, seconds):
+    """Waits for a child's end, the time, or the end of the workspace; true in the last case."""
+    ready, _, _ = select.select([*lifeline, wake], [], [], max(seconds, 0.0))
+    if wake in ready and signal.SIGTERM in os.read(wake, 4096):
+        return True
     return LIFELINE in ready and os.read(LIFELINE, 4096) == b""
 
 
@@ -97,16 +106,19 @@ def stop(program, wake):
         reap(program)
 
 
-def supervise(specification):
+def supervise(specification, channel=None):
     """The first process of the workspace. When it returns, the kernel ends every other process in it."""
     wake, woken = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
-    signal.signal(signal.SIGCHLD, lambda *_: None)
+    for number in (signal.SIGCHLD, signal.SIGTERM):
+        signal.signal(number, lambda *_: None)
     signal.set_wakeup_fd(woken, warn_on_full_buffer=False)
-    program = Program(specification)
+    program = Program(specification, channel)
+    # Whoever started a workspace that outlives them may be gone long before it.
+    lifeline = [] if specification.get("outlives", False) else [LIFELINE]
     while True:
         if program.pid is None and time.monotonic() >= program.due:
             program.start()
-        if wait(wake, 60.0 if program.pid is not None else program.due - time.monotonic()):
+        if wait(wake, lifeline, 60.0 if program.pid is not None else program.due - time.monotonic()):
             stop(program, wake)
             return 0
         if reap(program) == REFUSED:

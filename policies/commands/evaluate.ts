@@ -62,6 +62,8 @@ function ruleOnTemplate(
     environment: { ...policy.environment, ...template.environment },
     limits: { ...policy.limits, timeoutSecs: ask.timeoutSecs },
     counts: template.counts,
+    // A document that lint passed has it.
+    prepare: policy.preparations.find(({ id }) => id === template.prepare) ?? null,
     definitionFiles: template.definitionFiles,
   };
 }

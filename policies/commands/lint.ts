@@ -2,6 +2,7 @@
 import { COUNT_PARSERS } from '../../schemas/verify/action.ts';
 import { reporterFile } from './counts/counter.ts';
 import { templateText } from './evaluate.ts';
+import { preparationProblems } from './lint-preparation.ts';
 import { characterProblem } from './limits.ts';
 import { matchTemplate } from './match.ts';
 import type { CommandPolicy, CommandTemplate, TemplateToken } from './types.ts';
@@ -26,6 +27,7 @@ export function lintCommandPolicy(policy: CommandPolicy): readonly PolicyFinding
     seen.add(template.id);
     findings.push(...templateProblems(policy, template));
   }
+  findings.push(...preparationProblems(policy));
   findings.push(...overlaps(policy));
   return findings;
 }

@@ -1,6 +1,7 @@
 /** The command policy: documents that list whole commands, and the ruling on one argv (spec/delegated-verification.md section 3). */
 import type { Digest } from '../../schemas/digest.ts';
 import type { CommandLimits, CountRule } from '../../schemas/verify/action.ts';
+import type { PrepareStep } from '../../schemas/verify/prepare.ts';
 import type { WorkingDirectory } from '../../schemas/verify/request.ts';
 
 /** A token of a template: literal text, or a slot that takes one bounded value. */
@@ -20,6 +21,8 @@ export interface CommandTemplate {
   readonly environment: Readonly<Record<string, string>>;
   /** `null` for templates that run no tests. */
   readonly counts: CountRule | null;
+  /** Id of the preparation that runs before; `null` for none. */
+  readonly prepare: string | null;
   /** Files through which a repository chooses what runs; digested at base and head. */
   readonly definitionFiles: readonly string[];
 }
@@ -32,6 +35,8 @@ export interface CommandPolicy {
   readonly tools: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
   readonly limits: Omit<CommandLimits, 'timeoutSecs'>;
+  /** Preparations that templates name. */
+  readonly preparations: readonly PrepareStep[];
   readonly templates: readonly CommandTemplate[];
 }
 
@@ -60,6 +65,7 @@ export type CommandRuling =
       readonly environment: Readonly<Record<string, string>>;
       readonly limits: CommandLimits;
       readonly counts: CountRule | null;
+      readonly prepare: PrepareStep | null;
       readonly definitionFiles: readonly string[];
     }
   | { readonly allowed: false; readonly reason: CommandRefusal; readonly detail: string };

@@ -4,6 +4,7 @@ import type { PreparedRun } from '../../schemas/verify/activities.ts';
 import type { ExecutorReport, RunOutcome } from '../../schemas/verify/report.ts';
 import type { AcceptedRequest, PinnedSubject } from '../../schemas/verify/request.ts';
 import type { VerifyResult, VerifyStatus } from '../../schemas/verify/result.ts';
+import { attestationOf, gateGrade } from './gate-grade.ts';
 import { unsatisfiedReasons } from './satisfies.ts';
 
 /** How a run ended: with a report, or without one and why. */
@@ -56,7 +57,7 @@ export function verifyResult({ accepted, prepared, end, current, observedAt }: R
     task_id: taskId,
     request_digest: accepted.requestDigest,
     status,
-    attestation: request.executor === 'verifier' ? 'verifier' : 'producer',
+    attestation: attestationOf(request),
     satisfied: reasons.length === 0,
     reasons: end.reason === '' ? reasons : [...reasons, end.reason],
     argv_requested: request.argv,
@@ -82,9 +83,11 @@ export function verifyResult({ accepted, prepared, end, current, observedAt }: R
     },
     definitions: prepared?.definitions ?? [],
     tests: report === null ? 'unknown' : report.tests,
-    prepare: null,
+    prepare: report?.prepare ?? null,
     toolchain: report?.toolchain ?? null,
     policy: accepted.policy,
+    routing: accepted.routing,
+    gate_grade: gateGrade({ request, status, report }),
     sandbox: report?.sandbox ?? null,
   };
 }

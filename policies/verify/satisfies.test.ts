@@ -46,6 +46,7 @@ const report: ExecutorReport = {
   tree_after: 'tree',
   tests: { executed: 2, passed: 2, failed: 0, skipped: 0, provenance: 'reporter_file' },
   toolchain: null,
+  prepare: null,
   sandbox: { containment: 'bubblewrap', network: 'none', limits: {} },
 };
 const good: RunFacts = {
@@ -84,6 +85,11 @@ test.each<[string, Partial<RunFacts>, readonly UnsatisfiedReason[]]>([
   ['another program than signed', with_({ argv_executed: ['/tmp/node', '--test'] }), ['argv_differs']],
   ['an argument less than signed', with_({ argv_executed: ['node'] }), ['argv_differs']],
   ['an argument more than signed', with_({ argv_executed: ['node', '--test', 'a.js'] }), ['argv_differs']],
+  [
+    'a limit that was crossed, whatever the exit code',
+    with_({ sandbox: { ...report.sandbox, exceeded: ['memoryBytes'] } }),
+    ['limit_exceeded'],
+  ],
   ['another exit code', with_({ exit_code: 1 }), ['exit_code']],
   ['a signal', with_({ exit_code: null, signal: 'SIGKILL' }), ['exit_code']],
   ['exit 0 with counts that cannot be read', with_({ tests: 'unknown' }), ['not_tested']],
@@ -116,7 +122,8 @@ test('[inv-07] no status but completed ever satisfies, and infrastructure outcom
     expect(isTerminalTaskState(taskStateOf(status))).toBe(true);
     const answers = status === 'completed' || status === 'timed_out';
     expect(taskStateOf(status) === 'completed').toBe(answers);
-    expect(reuseSeconds(status, 600)).toBe(answers ? 600 : 0);
+    expect(reuseSeconds(status, 600, 'repo')).toBe(answers ? 600 : 0);
+    expect(reuseSeconds(status, 600, 'worktree')).toBe(0);
   }
 });
 
@@ -154,6 +161,7 @@ test('a result keeps the reason of a run that never ran, and says nothing it doe
     workspace: 'verifier-1',
     sequence: 1,
     policy: { id: 'default', revision: 1, digest: digestOf('policy', {}), template: 'node-test' },
+    routing: null,
     acceptedAt: 1,
   } as const;
   const end = { status: statusOfOutcome('failed_to_start'), report: null, reason: 'sandbox_unavailable' };

@@ -9,6 +9,7 @@ export const UNSATISFIED_REASONS = [
   'not_completed',
   'containment',
   'argv_differs',
+  'limit_exceeded',
   'exit_code',
   'not_tested',
   'too_few_tests',
@@ -43,12 +44,14 @@ export function unsatisfiedReasons(facts: RunFacts): readonly UnsatisfiedReason[
     if (!isContained(report.sandbox)) reasons.add('containment');
     if (facts.argvExecuted !== null && !isSameArgv(facts.argvExecuted, report.argv_executed))
       reasons.add('argv_differs');
+    if ((report.sandbox.exceeded?.length ?? 0) > 0) reasons.add('limit_exceeded');
     if (report.exit_code !== request.expect.exitCode) reasons.add('exit_code');
     if (facts.counts !== null) for (const reason of countReasons(facts.counts, report.tests)) reasons.add(reason);
     if (report.stdout.chunks_failed > 0 || report.stderr.chunks_failed > 0) reasons.add('output_lost');
     if (report.missing_artifacts.length > 0 || !allStated(request, report)) reasons.add('missing_artifact');
-    if (report.tree_after === null || facts.treeBefore === null) reasons.add('tree_unknown');
-    else if (report.tree_after !== facts.treeBefore) reasons.add('tree_changed');
+    // A live tree is no commit's: there is none that it could have changed from.
+    if (request.cwd === 'repo')
+      for (const reason of treeReasons(facts.treeBefore, report.tree_after)) reasons.add(reason);
   }
   const { current } = facts;
   if (
@@ -62,8 +65,13 @@ export function unsatisfiedReasons(facts: RunFacts): readonly UnsatisfiedReason[
 }
 
 /** A weaker sandbox is a thing to report, never to accept: the command could reach what judges it. */
-function isContained({ containment, network }: ExecutorReport['sandbox']): boolean {
+export function isContained({ containment, network }: ExecutorReport['sandbox']): boolean {
   return containment === 'bubblewrap' && network === 'none';
+}
+
+function treeReasons(before: string | null, after: string | null): readonly UnsatisfiedReason[] {
+  if (before === null || after === null) return ['tree_unknown'];
+  return before === after ? [] : ['tree_changed'];
 }
 
 /** The executor reports the argv as signed, not the path that its first word resolved to: all of it is compared. */

@@ -4,6 +4,7 @@
  */
 import type { Digest } from '../digest.ts';
 import type { ExecutorRole } from '../names.ts';
+import type { PrepareStep } from './prepare.ts';
 import type { PinnedSubject, PolicyRef, WorkingDirectory } from './request.ts';
 
 export interface CommandLimits {
@@ -11,7 +12,13 @@ export interface CommandLimits {
   readonly processes: number;
   /** Bytes of anonymous memory a process may have (RLIMIT_DATA; RLIMIT_AS breaks Node). */
   readonly dataBytes: number;
+  /** Of all processes together, scratch space included; in force where a cgroup is delegated to the executor. */
+  readonly memoryBytes: number;
   readonly fileBytes: number;
+  /** On disk: the copy, with whatever is written into it. */
+  readonly workBytes: number;
+  /** Files, directories and links: so many in the copy, and so many in each scratch space. */
+  readonly files: number;
   readonly openFiles: number;
   readonly tmpBytes: number;
   /** Kept of each stream, head and tail; the rest is counted. */
@@ -56,6 +63,8 @@ export interface Action {
   readonly artifacts: readonly string[];
   /** `null` for templates that run no tests (build, lint). */
   readonly counts: CountRule | null;
+  /** What is done before the command; `null` for templates that need nothing. */
+  readonly prepare: PrepareStep | null;
   readonly subject: PinnedSubject;
   readonly executor: {
     readonly role: ExecutorRole;

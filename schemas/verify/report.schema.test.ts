@@ -27,6 +27,7 @@ const report: ExecutorReport = {
   tree_after: null,
   tests: { executed: 1, passed: 1, failed: 0, skipped: 0, provenance: 'reporter_file' },
   toolchain: null,
+  prepare: null,
   sandbox: { containment: 'bubblewrap', network: 'none', limits: { processes: 64 } },
 };
 

@@ -4,7 +4,8 @@
  */
 import { z } from 'zod';
 import type { ContentDigest } from '../digest.ts';
-import { CONTAINMENTS, RUN_OUTCOMES, type ExecutorReport } from './report.ts';
+import { prepareStatementSchema } from './prepare.schema.ts';
+import { CONTAINMENTS, ENDING_LIMITS, RUN_OUTCOMES, type ExecutorReport } from './report.ts';
 
 /** Bounds of a report. It carries references and digests, never output. */
 export const REPORT_LIMITS = {
@@ -76,6 +77,7 @@ export const executorReportSchema: z.ZodType<ExecutorReport> = z
     missing_artifacts: z.array(text(REPORT_LIMITS.pathChars)).max(REPORT_LIMITS.artifacts),
     tree_after: text(128).nullable(),
     tests: z.union([tests, z.literal('unknown')]).nullable(),
+    prepare: prepareStatementSchema.nullable(),
     toolchain: z.strictObject({ digest }).nullable(),
     sandbox: z.strictObject({
       containment: z.enum(CONTAINMENTS),
@@ -83,6 +85,7 @@ export const executorReportSchema: z.ZodType<ExecutorReport> = z
       limits: z
         .record(z.string().regex(/^[A-Za-z][A-Za-z0-9_]{0,63}$/), count)
         .refine((limits) => Object.keys(limits).length <= REPORT_LIMITS.sandboxLimits, 'names too many limits'),
+      exceeded: z.array(z.enum(ENDING_LIMITS)).max(ENDING_LIMITS.length).exactOptional(),
     }),
   })
   .refine(

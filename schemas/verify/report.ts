@@ -1,5 +1,13 @@
 /** What an executor says about one run. A statement, checked against its schema at the door; never a verdict. */
 import type { ContentDigest } from '../digest.ts';
+import type { PrepareStatement } from './prepare.ts';
+
+/**
+ * Limits whose crossing ends a run, or a process of it, by force: memory of all its processes together, bytes and files in its
+ * copy, files in its scratch space, and room left on the executor's disk. The others refuse the one call that crosses them.
+ */
+export const ENDING_LIMITS = ['memoryBytes', 'workBytes', 'files', 'diskFree'] as const;
+export type EndingLimit = (typeof ENDING_LIMITS)[number];
 
 export const CONTAINMENTS = ['bubblewrap', 'process-group'] as const;
 export type Containment = (typeof CONTAINMENTS)[number];
@@ -59,10 +67,15 @@ export interface ExecutorReport {
   /** Digest over the tracked files after the run; a difference can only lower the result. */
   readonly tree_after: string | null;
   readonly tests: TestCounts | 'unknown' | null;
+  /** `null` when nothing is prepared for such a command, or it did not come to that. */
+  readonly prepare: PrepareStatement | null;
   readonly toolchain: { readonly digest: ContentDigest } | null;
   readonly sandbox: {
     readonly containment: Containment;
     readonly network: 'none' | 'host';
+    /** Those in force, by name. Without `memoryBytes` memory is limited for each process only. */
     readonly limits: Readonly<Record<string, number>>;
+    /** Limits that the command crossed; absent when it kept them all. */
+    readonly exceeded?: readonly EndingLimit[];
   };
 }

@@ -47,6 +47,8 @@ export interface AcceptedRequest {
   /** +1 for each request of the pair: a late older result never replaces a newer pointer. */
   readonly sequence: number;
   readonly policy: PolicyRef;
+  /** Which routing policy chose the executor; `null` where none was asked. */
+  readonly routing: RoutingRef | null;
   /** Milliseconds, by the store's clock. */
   readonly acceptedAt: number;
 }
@@ -58,3 +60,6 @@ export interface PolicyRef {
   readonly digest: Digest<'policy'>;
   readonly template: string;
 }
+
+/** Which routing policy chose the executor. */
+export type RoutingRef = Omit<PolicyRef, 'template'>;

@@ -2,7 +2,7 @@
 import type { ContentDigest, Digest } from '../digest.ts';
 import type { ExecutorRole } from '../names.ts';
 import type { ArtifactStatement, ExecutorReport, StreamSummary, TestCounts } from './report.ts';
-import type { PolicyRef } from './request.ts';
+import type { PolicyRef, RoutingRef } from './request.ts';
 
 /** Terminal outcomes. `completed_unpersisted` is a phase on the way there, never one of these. */
 export const VERIFY_STATUSES = [
@@ -24,6 +24,19 @@ export interface DefinitionDigest {
   readonly path: string;
   readonly base_digest: ContentDigest | null;
   readonly head_digest: ContentDigest | null;
+}
+
+/**
+ * Why a result can never serve a gate: the machine was shared with the agent whose work is judged, uncommitted work was looked at,
+ * nothing is known of the work, or the command could reach what judges it.
+ */
+export const GATE_GRADE_REASONS = ['producer_attestation', 'worktree', 'no_answer', 'containment'] as const;
+export type GateGradeReason = (typeof GATE_GRADE_REASONS)[number];
+
+export interface GateGrade {
+  readonly eligible: boolean;
+  /** Empty exactly when it is eligible. */
+  readonly reasons: readonly GateGradeReason[];
 }
 
 export interface VerifyResult {
@@ -60,8 +73,11 @@ export interface VerifyResult {
   };
   readonly definitions: readonly DefinitionDigest[];
   readonly tests: TestCounts | 'unknown' | null;
-  readonly prepare: null;
+  readonly prepare: ExecutorReport['prepare'];
   readonly toolchain: ExecutorReport['toolchain'];
   readonly policy: PolicyRef;
+  readonly routing: RoutingRef | null;
+  /** Whether a gate may look at it; never whether it passes one. */
+  readonly gate_grade: GateGrade;
   readonly sandbox: ExecutorReport['sandbox'] | null;
 }

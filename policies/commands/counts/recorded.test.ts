@@ -78,11 +78,10 @@ const MIXED: Readonly<
 };
 
 describe('recordings of real runs', () => {
-  it('are of two versions of every runner but go', () => {
+  it('are of two versions of every runner', () => {
     const versions = (tool: string) => new Set(RECORDINGS.filter((one) => one.tool === tool).map((one) => one.version));
-    for (const tool of ['node', 'vitest', 'jest', 'bun', 'pytest', 'cargo'])
+    for (const tool of ['node', 'vitest', 'jest', 'bun', 'pytest', 'cargo', 'go'])
       expect(versions(tool).size).toBeGreaterThan(1);
-    expect(versions('go').size).toBe(1);
   });
 
   it.each(ofCase('mixed'))('%s: what passed, failed and was skipped', (_, recording) => {
@@ -98,7 +97,8 @@ describe('recordings of real runs', () => {
 
   it('[inv-02] go: a TestMain that runs no test has executed none', () => {
     const found = RECORDINGS.filter((one) => one.case === 'nothing');
-    expect(found.map(countOf)).toEqual([expect.objectContaining({ executed: 0, passed: 0, skipped: 0 })]);
+    expect(found).toHaveLength(2);
+    for (const one of found) expect(countOf(one)).toMatchObject({ executed: 0, passed: 0, skipped: 0 });
   });
 
   it.each(ofCase('printing'))("[inv-02] %s: another runner's summary, printed, raises nothing", (_, recording) => {

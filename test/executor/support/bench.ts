@@ -32,7 +32,13 @@ export interface Bench {
   readonly context: ExecutorContext;
   /** Publishes these files as the pair's repository; the commit. */
   publish(files: Readonly<Record<string, FileSpec>>): Promise<string>;
-  action(commit: string, argv: readonly string[], change?: Partial<Action>): SignedAction;
+  action(
+    commit: string,
+    argv: readonly string[],
+    change?: Partial<Action>,
+    timeoutSecs?: number,
+    artifacts?: readonly string[],
+  ): SignedAction;
   run(commit: string, argv: readonly string[], options?: RunOptions): Promise<ExecutorReport>;
   close(): Promise<void>;
 }
@@ -46,10 +52,17 @@ export interface RunOptions {
 }
 
 /** `limits` are written over those of the shipped policy, on both sides. */
-export async function openBench(limits: Partial<CommandPolicy['limits']> = {}): Promise<Bench> {
+export async function openBench(
+  limits: Partial<CommandPolicy['limits']> = {},
+  egress?: { readonly url: string; readonly key: string },
+): Promise<Bench> {
   const directory = await realpath(await mkdtemp(join(tmpdir(), 'portcullis-executor-')));
   const repositories = join(directory, 'repositories');
-  const gateway = await startFakeGateway({ socketPath: join(directory, 'gateway.sock'), repositories });
+  const gateway = await startFakeGateway({
+    socketPath: join(directory, 'gateway.sock'),
+    repositories,
+    ...(egress === undefined ? {} : { egress }),
+  });
   const key = generateSigningKey();
   const policy = await policyWith(limits);
   const context = await makeContext(directory, gateway, key, policy);
@@ -64,7 +77,7 @@ export async function openBench(limits: Partial<CommandPolicy['limits']> = {}): 
   ): SignedAction {
     const ruling = evaluateCommand(policy.policy, { argv, cwd: 'repo', timeoutSecs, expectExitCode: 0, artifacts });
     if (!ruling.allowed) throw new Error(`${ruling.reason}: ${ruling.detail}`);
-    const { template, argvExecuted, environment, limits: ruled, counts } = ruling;
+    const { template, argvExecuted, environment, limits: ruled, counts, prepare } = ruling;
     return signAction(
       {
         schema: 'portcullis/action/v1',
@@ -80,6 +93,7 @@ export async function openBench(limits: Partial<CommandPolicy['limits']> = {}): 
         limits: ruled,
         artifacts,
         counts,
+        prepare,
         subject: { headSha: commit, execution: 'e-1', generation: 1 },
         executor: { role: 'verifier', workspace: 'ws-1', workspaceGeneration: 1 },
         notAfter: Date.now() + 60_000,
@@ -157,6 +171,13 @@ async function makeContext(
     toolDirectory: join(own, 'tools'),
     reporter: fileURLToPath(new URL('../../../activities/executor/node-test-reporter.mjs', import.meta.url)),
     worktree: null,
+    prepare: {
+      directory: join(own, 'prepared'),
+      maxBytes: 1024 * 1024 * 1024,
+      gatewaySocket: gateway.socketPath,
+      bearer: BEARER,
+      environment: policy.policy.environment,
+    },
     graceMs: 300,
     flushMs: 100,
     outputPatienceMs: 5_000,

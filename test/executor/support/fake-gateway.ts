@@ -3,9 +3,10 @@
  * leads gRPC to a Temporal server as it comes, and can be away for a while. What the real one refuses is tested with the real one.
  */
 import { spawn } from 'node:child_process';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, request, type IncomingMessage, type ServerResponse } from 'node:http';
 import { connect, createServer as createNetServer, type Socket } from 'node:net';
 import { chmod } from 'node:fs/promises';
+import { EGRESS_HEADERS, EGRESS_PREFIX } from '../../../schemas/egress.ts';
 
 export interface FakeGateway {
   readonly socketPath: string;
@@ -32,6 +33,8 @@ export interface FakeGatewaySettings {
   readonly repositories: string;
   /** Where connections that speak HTTP/2 lead; they are cut without it. */
   readonly temporalAddress?: string;
+  /** Where calls below `/egress` lead; refused without it. */
+  readonly egress?: { readonly url: string; readonly key: string };
   /** The answer to a call, when it is more than 204. */
   readonly onCall?: (path: string, body: Buffer) => Answer | null;
 }
@@ -101,7 +104,7 @@ function join(inner: Socket, address: string, sockets: Set<Socket>): void {
 
 async function answer(
   gateway: FakeGateway,
-  { repositories, onCall }: FakeGatewaySettings,
+  { repositories, onCall, egress }: FakeGatewaySettings,
   req: IncomingMessage,
   res: ServerResponse,
 ): Promise<void> {
@@ -115,6 +118,11 @@ async function answer(
     res.writeHead(gateway.failWith).end();
     return;
   }
+  if (path.startsWith(EGRESS_PREFIX)) {
+    if (egress === undefined) res.writeHead(502).end();
+    else passToEgress(egress, path.slice(EGRESS_PREFIX.length), req, res);
+    return;
+  }
   if (path.startsWith('/git/')) {
     serveGit(repositories, path, req, body, res);
     return;
@@ -125,6 +133,21 @@ async function answer(
   const reply = onCall?.(path, body) ?? null;
   if (reply === null) res.writeHead(204).end();
   else res.writeHead(reply.status, { 'content-type': 'application/json' }).end(JSON.stringify(reply.json));
+}
+
+function passToEgress(
+  { url, key }: NonNullable<FakeGatewaySettings['egress']>,
+  target: string,
+  req: IncomingMessage,
+  res: ServerResponse,
+): void {
+  const headers = { accept: req.headers.accept ?? '*/*', [EGRESS_HEADERS.key]: key, [EGRESS_HEADERS.holder]: 'test' };
+  const outgoing = request(new URL(target, url), { method: req.method, headers }, (answer) => {
+    res.writeHead(answer.statusCode ?? 502, answer.headers);
+    answer.pipe(res);
+  });
+  outgoing.on('error', () => res.destroy());
+  outgoing.end();
 }
 
 function serveGit(repositories: string, path: string, req: IncomingMessage, body: Buffer, res: ServerResponse): void {

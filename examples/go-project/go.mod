@@ -1,0 +1,5 @@
+module example.com/portcullis/go-project
+
+go 1.22
+
+require github.com/rivo/uniseg v0.4.7

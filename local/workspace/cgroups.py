@@ -1,0 +1,180 @@
+"""Delegates a cgroup to one workspace, so that its executor can limit what a run's processes use together.
+
+Both hierarchies are known: v1 with its memory and pids controllers, and v2. Where neither may be written, a workspace does
+without, and its executor says so. Run as a program, it tries once and says in one line of JSON what came of it.
+"""
+
+import json
+import os
+import sys
+import time
+
+PREFIX = "portcullis-"
+# The workspace's own processes. It holds the place: a cgroup without one is left over and may be removed.
+INSIDE = "inside"
+CONTROLLERS = ("memory", "pids")
+TARGET = "/run/cgroup"
+REMOVE_SECONDS = 2.0
+
+
+class Delegation:
+    """One directory for each hierarchy. Kept by descriptors: after the change of root there is no path to them."""
+
+    def __init__(self):
+        self.binds = []
+        self.places = []
+        self.parents = []
+
+    def add(self, parent, name, target):
+        self.parents.append((os.open(parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC), name))
+        self.places.append(f"{parent}/{name}")
+        self.binds.append({"source": f"{parent}/{name}", "target": target, "writable": True})
+
+    def join(self):
+        """Puts this process, and what it starts, into the workspace's part."""
+        for place in self.places:
+            write(f"{place}/{INSIDE}/cgroup.procs", "0")
+
+    def remove(self):
+        """Call it when every process of the workspace is gone; the kernel takes a moment to notice."""
+        deadline = time.monotonic() + REMOVE_SECONDS
+        for parent, name in self.parents:
+            while not remove_tree(name, parent) and time.monotonic() < deadline:
+                time.sleep(0.02)
+            os.close(parent)
+
+
+def write(path, text):
+    with open(path, "w", encoding="ascii") as file:
+        file.write(text)
+
+
+def remove_tree(name, parent):
+    """True when it is gone."""
+    try:
+        directory = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=parent)
+    except FileNotFoundError:
+        return True
+    try:
+        for entry in os.scandir(directory):
+            if entry.is_dir(follow_symlinks=False):
+                os.rmdir(entry.name, dir_fd=directory)
+        os.rmdir(name, dir_fd=parent)
+        return True
+    except OSError:
+        return False
+    finally:
+        os.close(directory)
+
+
+def remove_left(parent):
+    """Removes what launchers left that were killed: places in which no process is any more."""
+    directory = os.open(parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        for name in os.listdir(directory):
+            if not name.startswith(PREFIX):
+                continue
+            try:
+                with open(f"{parent}/{name}/{INSIDE}/cgroup.procs", encoding="ascii") as file:
+                    alive = file.read() != ""
+            except OSError:
+                continue
+            if not alive:
+                remove_tree(name, directory)
+    finally:
+        os.close(directory)
+
+
+def mounts(kind):
+    """(mount point, root of the mount, options) of every mounted hierarchy of this kind."""
+    with open("/proc/self/mountinfo", encoding="utf-8") as file:
+        for line in file:
+            left, _, right = line.partition(" - ")
+            fields, more = left.split(" "), right.split(" ")
+            if more[0] == kind:
+                yield fields[4], fields[3], more[2].strip().split(",")
+
+
+def own_path(controller):
+    """Where this process is in a hierarchy: of a v1 controller, or of v2 for the empty name."""
+    with open("/proc/self/cgroup", encoding="utf-8") as file:
+        for line in file:
+            _, names, path = line.rstrip("\n").split(":", 2)
+            if controller in names.split(","):
+                return path
+    raise OSError(f"no cgroup of {controller or 'v2'}")
+
+
+def directory_of(point, root, path):
+    """Where a path of the hierarchy is below its mount."""
+    below = path[len(root) :] if root != "/" and path.startswith(root) else path
+    return (point + "/" + below.strip("/")).rstrip("/")
+
+
+def make_place(parent, name, uid, gid, owned):
+    remove_left(parent)
+    place = f"{parent}/{name}"
+    os.mkdir(place, 0o755)
+    os.mkdir(f"{place}/{INSIDE}", 0o755)
+    for path in (place, *(f"{place}/{file}" for file in owned)):
+        os.chown(path, uid, gid)
+
+
+def delegate_v1(delegation, name, uid, gid):
+    found = {}
+    for point, root, options in mounts("cgroup"):
+        for controller in CONTROLLERS:
+            if controller in options:
+                found[controller] = directory_of(point, root, own_path(controller))
+    if len(found) < len(CONTROLLERS):
+        raise OSError("the memory and pids controllers are not mounted as v1")
+    for controller, parent in found.items():
+        make_place(parent, name, uid, gid, ())
+        delegation.add(parent, name, f"{TARGET}/{controller}")
+
+
+def delegate_v2(delegation, name, uid, gid):
+    for point, root, _ in mounts("cgroup2"):
+        # Only the root of the hierarchy may have processes beside children with controllers.
+        for parent in dict.fromkeys((directory_of(point, root, own_path("")), point)):
+            try:
+                enable(parent)
+                make_place(parent, name, uid, gid, ("cgroup.procs", "cgroup.subtree_control", "cgroup.threads"))
+                delegation.add(parent, name, f"{TARGET}/unified")
+                enable(f"{parent}/{name}")
+                return
+            except OSError:
+                delegation.remove()
+                delegation.__init__()
+    raise OSError("no v2 hierarchy may be written")
+
+
+def enable(directory):
+    with open(f"{directory}/cgroup.controllers", encoding="ascii") as file:
+        if not set(CONTROLLERS) <= set(file.read().split()):
+            raise OSError(f"{directory} has no memory and pids controllers")
+    with open(f"{directory}/cgroup.subtree_control", encoding="ascii") as file:
+        if set(CONTROLLERS) <= set(file.read().split()):
+            return
+    write(f"{directory}/cgroup.subtree_control", " ".join(f"+{controller}" for controller in CONTROLLERS))
+
+
+def delegate(name, uid, gid):
+    """A delegation, empty where there is none to be had; and why."""
+    reasons = []
+    for attempt in (delegate_v1, delegate_v2):
+        delegation = Delegation()
+        try:
+            attempt(delegation, f"{PREFIX}{name}-{os.getpid()}", uid, gid)
+            return delegation, ""
+        except OSError as error:
+            delegation.remove()
+            reasons.append(str(error))
+    return Delegation(), "; ".join(reasons)
+
+
+if __name__ == "__main__":
+    TRIED, REASON = delegate("trial", os.getuid(), os.getgid())
+    VERSION = 2 if any(bind["target"].endswith("/unified") for bind in TRIED.binds) else 1
+    json.dump({"version": VERSION if TRIED.binds else None, "reason": REASON}, sys.stdout)
+    TRIED.remove()
