@@ -16,6 +16,8 @@ const organizationAnswer = z.object({ id: z.string(), name: z.string(), is_defau
 const scopesAnswer = z.object({ external: z.array(z.string()) });
 const tokenConfigAnswer = z.object({ max_token_lifetime: z.int() });
 const tokenAnswer = z.object({ key: z.string() });
+/** Unrecorded, like the queue below: nothing of it is taken for granted. */
+const apiKeyAnswer = z.object({ scopes: z.array(z.string()).nullish(), expires_at: z.string().nullish() });
 const auditAnswer = z.object({
   audit_logs: z.array(
     z.object({
@@ -74,6 +76,19 @@ export function coderIdentity(options: CoderOptions) {
         (await expectAnswer('read token config', tokenConfigAnswer, request, call)).max_token_lifetime /
         NANOSECONDS_A_MS
       );
+    },
+    /** The scopes and the end of this very token; a token without the right to read keys is `coder_unseen` or `coder_forbidden`. */
+    async ownKey(
+      call: CallOptions = {},
+    ): Promise<{ readonly scopes: readonly string[]; readonly expiresAt: string | null }> {
+      // A token is its id and its secret; the id alone is no secret.
+      const [keyid = ''] = options.token.split('-');
+      const request = client.GET('/api/v2/users/{user}/keys/{keyid}', {
+        params: { path: { user: 'me', keyid } },
+        ...signalOf(call),
+      });
+      const key = await expectAnswer('read own key', apiKeyAnswer, request, call);
+      return { scopes: key.scopes ?? [], expiresAt: key.expires_at ?? null };
     },
     /** The only time the key is seen. A name that is taken is `coder_conflict`. */
     async createToken(

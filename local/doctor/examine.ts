@@ -7,6 +7,8 @@ import { stackStatus } from '../status.ts';
 import { readState, type LocalState, type StatePaths } from '../state.ts';
 import { localStoreUrl } from '../store.ts';
 import { fail, ok, skip, type Check } from './check.ts';
+import { checkCoder } from './coder.ts';
+import { coderAccess, coderTemplates } from './coder-access.ts';
 import { checkOpenToLocalUsers } from './loopback.ts';
 import { checkDisk, checkGit, checkNode, checkPackages, checkProgram, checkPython, checkSandbox } from './machine.ts';
 import { checkClock, checkGateway, checkStore, checkTemporal } from './servers.ts';
@@ -20,12 +22,13 @@ export interface ExamineOptions {
 export async function examine({ settings, paths, environment }: ExamineOptions): Promise<readonly Check[]> {
   const running = lockHolder(paths.lock) === null ? null : readState(paths);
   const external = { temporal: settings.get('temporal.address'), store: settings.get('store.url') };
-  const [sandbox, disk, store, temporal, gateway] = await Promise.all([
+  const [sandbox, disk, store, temporal, gateway, coder] = await Promise.all([
     checkSandbox(),
     checkDisk(paths.root),
     storeChecks(settings, paths, running),
     temporalChecks(settings, running),
     gatewayChecks(settings, running),
+    coderChecks(settings, paths, running),
   ]);
   return [
     checkNode(),
@@ -42,6 +45,7 @@ export async function examine({ settings, paths, environment }: ExamineOptions):
     ...store,
     ...temporal,
     ...gateway,
+    ...coder,
   ];
 }
 
@@ -80,4 +84,19 @@ async function temporalChecks(settings: Settings, running: LocalState | null): P
 async function gatewayChecks(settings: Settings, running: LocalState | null): Promise<readonly Check[]> {
   const url = settings.get('gateway.url') ?? (running === null ? null : `http://127.0.0.1:${running.ports.gateway}`);
   return url === null ? [skip('gateway', 'none is named and none runs')] : [await checkGateway(url)];
+}
+
+async function coderChecks(
+  settings: Settings,
+  paths: StatePaths,
+  running: LocalState | null,
+): Promise<readonly Check[]> {
+  try {
+    const access = coderAccess(settings, paths, running);
+    if (access === null) return [skip('coder', 'none is named and none runs')];
+    return await checkCoder({ ...access, templates: await coderTemplates() });
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return [fail('coder', reason, 'See docs/how-to/prepare-coder.md.')];
+  }
 }

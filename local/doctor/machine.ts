@@ -3,10 +3,12 @@ import { mkdirSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
+import { describeContainment } from '../../activities/executor/containment.ts';
 import { probeSandbox } from '../../activities/executor/probe.ts';
 import { asPortcullisError } from '../../schemas/errors.ts';
 import { onPath, storeServer, temporalCli, timeSkippingServer, versionOf } from '../binaries.ts';
 import { PACKAGE_ROOT, isClone } from '../package-root.ts';
+import { tryDelegation } from '../workspace/delegation.ts';
 import { fail, ok, skip, warn, type Check } from './check.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -77,10 +79,13 @@ export function checkPython(environment: Environment): Check {
 /** Makes one sandbox of the kind that commands get: whether namespaces are allowed can only be told by asking. */
 export async function checkSandbox(): Promise<Check> {
   try {
-    const { version, bwrap, limitsProcesses } = await probeSandbox();
-    const found = `bubblewrap ${version}, ${bwrap}, user namespaces work`;
-    if (limitsProcesses) return ok('sandbox', found);
-    return ok('sandbox', `${found}; running as root, so the number of processes is not limited by rlimit`);
+    const probe = await probeSandbox();
+    // What a workspace on this machine has is what counts: it is never root, and its launcher delegates a cgroup where it may.
+    const { delegated, reason } = await tryDelegation();
+    const inside = { ...probe, limitsProcesses: true, cgroup: delegated };
+    const found = `${describeContainment(inside)}; ${probe.bwrap}, user namespaces work`;
+    if (delegated !== null) return ok('sandbox', found);
+    return ok('sandbox', `${found}; no limit on the memory of a run as a whole: ${reason}`);
   } catch (thrown) {
     const { message, mend } = asPortcullisError(thrown);
     const how =

@@ -2,7 +2,7 @@
 import { connectStore, checkStoreSafety, type StoreSettings } from '../../activities/store/connect.ts';
 import { storeReader } from '../../activities/store/reader.ts';
 import { asPortcullisError, ERROR_CATALOGUE } from '../../schemas/errors.ts';
-import { askReadyz } from '../supervisor/plans.ts';
+import { askReadyz } from '../supervisor/readyz.ts';
 import { namespaceState } from '../temporal.ts';
 import { fail, ok, warn, type Check } from './check.ts';
 

@@ -1,7 +1,6 @@
 /** How each part of the local stack is started and when it counts as ready. */
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
-import { SETTINGS, type SettingKey } from '../../schemas/settings.ts';
+import type { SettingKey } from '../../schemas/settings.ts';
 import { storeServer, temporalCli } from '../binaries.ts';
 import { storePasswords } from '../keys.ts';
 import { modulePath } from '../package-root.ts';
@@ -9,14 +8,14 @@ import { LOOPBACK } from '../ports.ts';
 import type { Ports } from '../state.ts';
 import { awaitStore, localStoreArguments, localStoreUrl } from '../store.ts';
 import { awaitTemporal, devServerArguments } from '../temporal.ts';
+import { coderSettings } from './coder-plan.ts';
+import { asEnvironment, baseEnvironment } from './environment.ts';
 import type { StackOptions } from './options.ts';
 import type { PartPlan } from './part.ts';
+import { awaitReadyz } from './readyz.ts';
 
 const SERVER_DEADLINE_MS = 60_000;
 const PART_DEADLINE_MS = 60_000;
-
-/** Variables of the operator's that every part may see: where programs are, how text and certificates are read. */
-const PASSED_ON = ['PATH', 'TMPDIR', 'TZ', 'LANG', 'LC_ALL', 'NODE_EXTRA_CA_CERTS'] as const;
 
 /** Addresses at which the parts find each other. */
 export interface StackAddresses {
@@ -24,6 +23,7 @@ export interface StackAddresses {
   /** Without credentials. */
   readonly store: string;
   readonly gateway: string;
+  readonly egress: string;
 }
 
 export function stackAddresses(options: StackOptions, ports: Ports): StackAddresses {
@@ -31,6 +31,7 @@ export function stackAddresses(options: StackOptions, ports: Ports): StackAddres
     temporal: options.temporalAddress ?? `${LOOPBACK}:${ports.temporal}`,
     store: options.storeUrl === null ? localStoreUrl(ports.store) : withoutCredentials(options.storeUrl),
     gateway: `http://${LOOPBACK}:${ports.gateway}`,
+    egress: `http://${LOOPBACK}:${ports.egress}`,
   };
 }
 
@@ -83,13 +84,57 @@ export function temporalPlan(options: StackOptions, ports: Ports): PartPlan {
   };
 }
 
-/** The parts that are ours: gateway, control worker, gate worker. */
+/** The parts that are ours: gateway, control worker, gate worker, egress. */
 export function servicePlans(options: StackOptions, ports: Ports): readonly PartPlan[] {
   return [
     servicePlan(options, ports, 'gateway', ports.gateway),
     servicePlan(options, ports, 'control', ports.controlHealth),
     servicePlan(options, ports, 'gate', ports.gateHealth),
+    egressPlan(options, ports),
   ];
+}
+
+/**
+ * It alone sees where the operator's own clients find their registries, so it alone gets what they are configured by: the
+ * operator's home and the variables that they read.
+ */
+function egressPlan(options: StackOptions, ports: Ports): PartPlan {
+  const { paths, logLevel, environment } = options;
+  const address = `${LOOPBACK}:${ports.egress}`;
+  return {
+    name: 'egress',
+    address,
+    log: paths.log('egress'),
+    command: () => ({
+      program: process.execPath,
+      args: [modulePath('cli/main'), 'serve', 'egress'],
+      env: {
+        ...baseEnvironment(options),
+        ...registryEnvironment(environment),
+        ...asEnvironment({
+          'state.dir': paths.root,
+          'keys.dir': paths.keys,
+          'log.level': logLevel,
+          'egress.host': LOOPBACK,
+          'egress.port': String(ports.egress),
+        }),
+        NODE_COMPILE_CACHE: join(paths.cache, 'compiled'),
+      },
+    }),
+    ready: (abandoned) => awaitReadyz(`http://${address}/readyz`, PART_DEADLINE_MS, abandoned),
+    graceMs: 5_000,
+  };
+}
+
+const REGISTRY_VARIABLES =
+  /^(?:HOME|XDG_CONFIG_HOME|NETRC|GOPROXY|GOENV|CARGO_HOME|CARGO_REGISTR.*|PIP_(?:INDEX_URL|CONFIG_FILE)|UV_(?:DEFAULT_INDEX|INDEX_URL)|npm_config_(?:registry|userconfig|globalconfig)|NPM_CONFIG_(?:REGISTRY|USERCONFIG|GLOBALCONFIG)|NPM_TOKEN|NODE_AUTH_TOKEN|https?_proxy|no_proxy|HTTPS?_PROXY|NO_PROXY)$/;
+
+function registryEnvironment(environment: StackOptions['environment']): Record<string, string> {
+  const entries = Object.entries(environment).flatMap(([name, value]) =>
+    value !== undefined && REGISTRY_VARIABLES.test(name) ? [[name, value] as const] : [],
+  );
+  const throughProxy = entries.some(([name]) => /^https?_proxy$/i.test(name));
+  return { ...Object.fromEntries(entries), ...(throughProxy ? { NODE_USE_ENV_PROXY: '1' } : {}) };
 }
 
 function servicePlan(
@@ -111,8 +156,14 @@ function servicePlan(
     'store.url': addresses.store,
     'log.level': logLevel,
     ...(name === 'gateway'
-      ? { 'gateway.host': LOOPBACK, 'gateway.port': String(httpPort), 'gateway.socket': paths.gatewaySocket }
+      ? {
+          'gateway.host': LOOPBACK,
+          'gateway.port': String(httpPort),
+          'gateway.socket': paths.gatewaySocket,
+          'egress.url': addresses.egress,
+        }
       : { 'health.host': LOOPBACK, 'health.port': String(httpPort) }),
+    ...(name === 'control' ? coderSettings(options, ports) : {}),
   };
   return {
     name,
@@ -131,46 +182,6 @@ function servicePlan(
     ready: (abandoned) => awaitReadyz(`http://${LOOPBACK}:${httpPort}/readyz`, PART_DEADLINE_MS, abandoned),
     graceMs: 15_000,
   };
-}
-
-/** @throws Error naming the last answer, after `deadlineMs` or when `abandoned` */
-export async function awaitReadyz(url: string, deadlineMs: number, abandoned: () => boolean): Promise<void> {
-  const deadline = performance.now() + deadlineMs;
-  for (;;) {
-    const refusal = await askReadyz(url);
-    if (refusal === null) return;
-    if (performance.now() >= deadline || abandoned()) throw new Error(refusal);
-    await delay(30);
-  }
-}
-
-/** `null` when it says that it is ready, otherwise why not. */
-export async function askReadyz(url: string): Promise<string | null> {
-  try {
-    const response = await fetch(url, { signal: AbortSignal.timeout(3_000) });
-    const body = await response.text();
-    return response.ok ? null : `${url} answers ${response.status}: ${body.slice(0, 300)}`;
-  } catch {
-    return `${url} does not answer`;
-  }
-}
-
-function baseEnvironment({ environment, paths }: StackOptions): Record<string, string> {
-  const passed = PASSED_ON.flatMap((name) => {
-    const value = environment[name];
-    return value === undefined ? [] : [[name, value] as const];
-  });
-  // The operator's own git, npm and Temporal configuration is none of the stack's business.
-  return { ...Object.fromEntries(passed), HOME: paths.root };
-}
-
-function asEnvironment(settings: Partial<Record<SettingKey, string>>): Record<string, string> {
-  return Object.fromEntries(Object.entries(settings).map(([key, value]) => [envName(key), value]));
-}
-
-function envName(key: string): string {
-  const entry = Object.entries(SETTINGS).find(([name]) => name === key);
-  return entry === undefined ? key : entry[1].env;
 }
 
 function withoutCredentials(url: string): string {

@@ -5,6 +5,7 @@
  * @example const stack = await startStack(options, (step) => console.error(step.text)); await stack.stop()
  */
 import { portcullisError } from '../../schemas/errors.ts';
+import { ensureCoderTokens } from '../coder/tokens.ts';
 import { ensureKeys, storePasswords } from '../keys.ts';
 import { releaseLock, takeLock } from '../lock.ts';
 import { choosePorts } from '../ports.ts';
@@ -24,6 +25,7 @@ import { installUsers } from '../store.ts';
 import { askNamespace, registerSearchAttributes } from '../temporal.ts';
 import type { StackOptions } from './options.ts';
 import { Part } from './part.ts';
+import { coderPlan } from './coder-plan.ts';
 import { servicePlans, stackAddresses, storePlan, temporalPlan, type StackAddresses } from './plans.ts';
 
 /** What people are told while it starts and runs. */
@@ -99,6 +101,8 @@ class Supervisor implements Stack {
     const before = readState(paths);
     if (before !== null) await this.#reap(before);
     await ensureKeys(paths.keys);
+    if (this.#options.coder === null) ensureCoderTokens(paths.keys);
+    else this.#external('coder', this.#options.coder.url);
     const ports = await this.#choosePorts(before?.ports ?? this.#options.preferredPorts);
     this.#update({ ports });
     await Promise.all([this.#useOperatorsStore(ports), this.#useOperatorsTemporal()]);
@@ -106,6 +110,7 @@ class Supervisor implements Stack {
     const plans = [
       ...(this.#options.storeUrl === null ? [storePlan(this.#options, ports)] : []),
       ...(this.#options.temporalAddress === null ? [temporalPlan(this.#options, ports)] : []),
+      ...(this.#options.coder === null ? [coderPlan(this.#options, ports)] : []),
       ...servicePlans(this.#options, ports),
     ];
     await Promise.all(plans.map((plan) => this.#startPart(new Part(plan, this.#changed))));
@@ -120,7 +125,8 @@ class Supervisor implements Stack {
 
   async #stopAll(): Promise<void> {
     // Ours first, while what they need still answers; within a level side by side.
-    await this.#stopParts(['gateway', 'control', 'gate']);
+    await this.#stopParts(['gateway', 'control', 'gate', 'egress']);
+    await this.#stopParts(['coder']);
     await this.#stopParts(['temporal', 'store']);
     this.#update({ ready: false, supervisor: null });
     releaseLock(this.#options.paths.lock);
@@ -204,5 +210,13 @@ function emptyPart(): PartState {
 }
 
 function emptyParts(): LocalState['parts'] {
-  return { store: emptyPart(), temporal: emptyPart(), gateway: emptyPart(), control: emptyPart(), gate: emptyPart() };
+  return {
+    store: emptyPart(),
+    temporal: emptyPart(),
+    gateway: emptyPart(),
+    control: emptyPart(),
+    gate: emptyPart(),
+    egress: emptyPart(),
+    coder: emptyPart(),
+  };
 }

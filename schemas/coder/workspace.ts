@@ -14,6 +14,8 @@ export interface WorkspaceState {
   readonly ownerName: string;
   readonly organizationId: string;
   readonly templateId: string;
+  /** Empty when the server did not say. */
+  readonly templateName: string;
   /** Coder's own autostop in milliseconds; null when it is off. A backstop only: our durable timer is the TTL. */
   readonly ttlMs: number | null;
   readonly dormant: boolean;

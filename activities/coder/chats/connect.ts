@@ -8,10 +8,10 @@ import { signalOf } from '../reads.ts';
 import { refusalError } from '../refusal.ts';
 import { type CoderOptions, coderSettings } from '../settings.ts';
 import { chatAnswer, chatListAnswer, messagesAnswer, sentAnswer } from './answers.schema.ts';
-import type { ChatPort, ChatRequest, ChatState } from './port.ts';
+import type { ChatLister, ChatPort, ChatRequest, ChatState } from './port.ts';
 
 /** `options.token` is of the chat identity: no scope that a token can be given covers chats. */
-export function connectChats(options: CoderOptions): ChatPort {
+export function connectChats(options: CoderOptions): ChatPort & ChatLister {
   const client = chatClient(coderSettings(options));
   return {
     startOrAdopt: (request, call) => startOrAdopt(client, request, call),
@@ -39,6 +39,7 @@ export function connectChats(options: CoderOptions): ChatPort {
       ),
     interrupt: (chat, call) => interrupt(client, chat, call),
     archive: (chat, call) => archive(client, chat, call),
+    list: (label, call) => list(client, label, call),
   };
 }
 
@@ -70,13 +71,21 @@ async function startOrAdopt(client: ChatClient, request: ChatRequest, call: Call
 }
 
 async function find(client: ChatClient, request: ChatRequest, call: CallOptions): Promise<ChatState | null> {
-  const { key, value } = request.label;
+  const chats = await list(client, request.label, call);
+  return chats.find((chat) => chat.workspaceId === request.workspaceId) ?? null;
+}
+
+async function list(
+  client: ChatClient,
+  { key, value }: ChatRequest['label'],
+  call: CallOptions = {},
+): Promise<readonly ChatState[]> {
   const listed = client.GET('/api/experimental/chats', {
     params: { query: { label: `${key}:${value}` } },
     ...signalOf(call),
   });
   const chats = await expectAnswer('list chats', chatListAnswer, listed, call);
-  return chats.find((chat) => chat.labels[key] === value && chat.workspaceId === request.workspaceId) ?? null;
+  return chats.filter((chat) => chat.labels[key] === value);
 }
 
 async function readChat(client: ChatClient, chat: string, call: CallOptions = {}): Promise<ChatState | null> {

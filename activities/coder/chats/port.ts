@@ -62,3 +62,8 @@ export interface ChatPort {
   /** `active`: refused while a turn runs; interrupt, wait and ask again. */
   archive(chatId: string, call?: CallOptions): Promise<'archived' | 'active' | 'unseen'>;
 }
+
+/** Every chat that carries a label, whichever workspace it is bound to: what a teardown has to end. */
+export interface ChatLister {
+  list(label: { readonly key: string; readonly value: string }, call?: CallOptions): Promise<readonly ChatState[]>;
+}

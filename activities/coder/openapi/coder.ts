@@ -75,6 +75,25 @@ export type paths = {
     readonly patch?: never;
     readonly trace?: never;
   };
+  readonly '/api/v2/users/{user}/keys/{keyid}': {
+    readonly parameters: {
+      readonly query?: never;
+      readonly header?: never;
+      readonly path: {
+        readonly user: components['parameters']['user'];
+        readonly keyid: string;
+      };
+      readonly cookie?: never;
+    };
+    readonly get: operations['apiKey'];
+    readonly put?: never;
+    readonly post?: never;
+    readonly delete?: never;
+    readonly options?: never;
+    readonly head?: never;
+    readonly patch?: never;
+    readonly trace?: never;
+  };
   readonly '/api/v2/auth/scopes': {
     readonly parameters: {
       readonly query?: never;
@@ -498,6 +517,11 @@ export type components = {
     readonly Token: {
       readonly key: string;
     };
+    readonly ApiKey: {
+      readonly scopes?: readonly string[];
+      /** Format: date-time */
+      readonly expires_at?: string;
+    };
     readonly TokenConfig: {
       /** @description Nanoseconds. */
       readonly max_token_lifetime: number;
@@ -849,6 +873,31 @@ export interface operations {
           readonly 'application/json': components['schemas']['TokenConfig'];
         };
       };
+    };
+  };
+  readonly apiKey: {
+    readonly parameters: {
+      readonly query?: never;
+      readonly header?: never;
+      readonly path: {
+        readonly user: components['parameters']['user'];
+        readonly keyid: string;
+      };
+      readonly cookie?: never;
+    };
+    readonly requestBody?: never;
+    readonly responses: {
+      /** @description One key of the user */
+      readonly 200: {
+        headers: {
+          readonly [name: string]: unknown;
+        };
+        content: {
+          readonly 'application/json': components['schemas']['ApiKey'];
+        };
+      };
+      readonly 403: components['responses']['Problem'];
+      readonly 404: components['responses']['Problem'];
     };
   };
   readonly scopes: {

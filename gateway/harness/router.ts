@@ -1,0 +1,91 @@
+/** The calls of an agent's harness (schemas/harness-api.ts). Authority first, on every one. */
+import { Router, type Request } from 'express';
+import type { StoreConnection } from '../../activities/store/connect.ts';
+import { appendReview } from '../../activities/store/harness.ts';
+import type { ApprovalVerdict } from '../../schemas/approval.ts';
+import { portcullisError } from '../../schemas/errors.ts';
+import {
+  HARNESS_PATHS,
+  isReviewName,
+  MAX_REVIEW_BYTES,
+  type ReviewAnswer,
+  type SubmitAnswer,
+} from '../../schemas/harness-api.ts';
+import type { GatewayContext } from '../context.ts';
+import { parsed, readBody, readJsonBody } from '../http/body.ts';
+import { answerReview } from './approvals.ts';
+import { approvalAskSchema, submitPlanSchema, submitReadySchema, submitSegmentSchema } from './bodies.schema.ts';
+import { harnessContext } from './context.ts';
+import { agentOf, seatedAgent, type HarnessContextParts, type Seated } from './seat.ts';
+import { updateTicket, type Taken } from '../ticket-updates.ts';
+
+const SMALL_BODY_BYTES = 4096;
+const REVIEWS = '/v1/harness/reviews/:name';
+
+/** `connection` is the gateway's own to the store. */
+export function harnessRouter(ctx: GatewayContext, connection: StoreConnection): Router {
+  const router = Router({ caseSensitive: true, strict: true });
+  const parts: HarnessContextParts = { ctx, connection };
+  const body = (req: Request) => readJsonBody(req, SMALL_BODY_BYTES);
+
+  router.get(HARNESS_PATHS.context, async (req, res) => {
+    const agent = await agentOf(parts, req, ['forge', 'sentinel', 'lore'], 'ask what to do');
+    res.setHeader('Cache-Control', 'no-store');
+    res.json(await harnessContext(parts, agent));
+  });
+
+  router.post(HARNESS_PATHS.plan, async (req, res) => {
+    const seated = await seatedAgent(parts, req, ['forge'], 'submit a plan');
+    const request = parsed(submitPlanSchema, await body(req));
+    res.json(submitted(await updateTicket(ctx, ticketOf(seated), 'submitPlan', signed(seated, request))));
+  });
+
+  router.post(HARNESS_PATHS.segment, async (req, res) => {
+    const seated = await seatedAgent(parts, req, ['forge'], 'submit a segment');
+    const request = parsed(submitSegmentSchema, await body(req));
+    res.json(submitted(await updateTicket(ctx, ticketOf(seated), 'submitSegment', signed(seated, request))));
+  });
+
+  router.post(HARNESS_PATHS.ready, async (req, res) => {
+    const seated = await seatedAgent(parts, req, ['forge', 'lore'], 'submit a change as ready');
+    const request = parsed(submitReadySchema, await body(req));
+    res.json(submitted(await updateTicket(ctx, ticketOf(seated), 'submitReady', signed(seated, request))));
+  });
+
+  router.put(REVIEWS, async (req, res) => {
+    const { agent, assignment } = await seatedAgent(parts, req, ['sentinel'], 'append a review');
+    const { name } = req.params;
+    if (!isReviewName(name)) throw portcullisError('schema_invalid', { path: 'name', reason: 'is not a review' });
+    if (name !== assignment.review) throw portcullisError('not_allowed', { action: `append ${name} to this review` });
+    const bytes = await readBody(req, MAX_REVIEW_BYTES);
+    if (bytes.length === 0) throw portcullisError('schema_invalid', { path: 'body', reason: 'is empty' });
+    const { digest } = await appendReview(connection, agent, name, bytes);
+    res.json({
+      schema: 'portcullis/review-appended/v1',
+      name,
+      bytes: bytes.length,
+      digest,
+    } satisfies ReviewAnswer);
+  });
+
+  const answer = (path: string, verdict: ApprovalVerdict) =>
+    router.post(path, async (req, res) => {
+      const seated = await seatedAgent(parts, req, ['sentinel'], 'answer a review');
+      res.json(await answerReview(parts, seated, verdict, parsed(approvalAskSchema, await body(req))));
+    });
+  answer(HARNESS_PATHS.approve, 'APPROVED');
+  answer(HARNESS_PATHS.reject, 'REJECTED');
+  return router;
+}
+
+function ticketOf({ agent }: Seated) {
+  return { tenant: agent.tenant, ticket: agent.pair };
+}
+
+function signed<T extends object>({ agent }: Seated, request: T): T & { readonly by: string } {
+  return { ...request, by: agent.id };
+}
+
+function submitted({ revision, phase }: Taken): SubmitAnswer {
+  return { schema: 'portcullis/submitted/v1', revision, phase };
+}

@@ -1,0 +1,120 @@
+/** One turn: the configured command, run by the harness in the workspace; what it prints is the agent's message. */
+import { connect } from 'node:net';
+import { z } from 'zod';
+import { readLines, writeLine } from '../../../workers/agent/lines.ts';
+import type { TurnCommand, TurnEvent } from '../../../workers/agent/protocol.ts';
+import type { RuntimeTurn, TurnOutcome, TurnWatch } from '../runtime.ts';
+import type { AgentCommand } from './settings.ts';
+
+const turnEvent: z.ZodType<TurnEvent> = z.discriminatedUnion('event', [
+  z.object({ event: z.literal('progress'), text: z.string() }),
+  z.object({
+    event: z.literal('ended'),
+    code: z.int().nullable(),
+    signal: z.string().nullable(),
+    timedOut: z.boolean(),
+    output: z.string(),
+    trouble: z.string(),
+  }),
+  z.object({ event: z.literal('refused'), reason: z.string() }),
+]);
+
+/** Lines of progress that come together are one message. Milliseconds. */
+const PROGRESS_MS = 1_000;
+
+/** The turn as the harness runs it. */
+export function turnCommand(agent: AgentCommand, turn: Pick<RuntimeTurn, 'prompt' | 'history'>): TurnCommand {
+  const again = turn.history.some(({ role }) => role === 'assistant');
+  const template = again && agent.resume !== null ? agent.resume : agent.argv;
+  const asArgument = template.includes('{prompt}');
+  return {
+    argv: template.map((word) => (word === '{prompt}' ? turn.prompt : word)),
+    stdin: asArgument ? '' : turn.prompt,
+    environment: agent.environment,
+    timeoutSecs: agent.timeoutSecs,
+  };
+}
+
+/** Asks the harness behind the channel. A cut connection ends the command. */
+export function askForTurn(channel: string, command: TurnCommand, watch: TurnWatch): Promise<TurnOutcome> {
+  return new Promise((resolve) => {
+    const progress = new Progress(watch, command.argv[0] ?? '');
+    let outcome: TurnOutcome = { outcome: 'no_agent' };
+    const socket = connect({ path: channel });
+    const cut = () => {
+      outcome = { outcome: 'interrupted' };
+      socket.destroy();
+    };
+    watch.signal.addEventListener('abort', cut, { once: true });
+    socket.once('connect', () => writeLine(socket, { ask: 'turn', ...command }));
+    socket.on('error', () => socket.destroy());
+    socket.once('close', () => {
+      watch.signal.removeEventListener('abort', cut);
+      progress.close();
+      resolve(outcome);
+    });
+    readLines(socket, (line) => {
+      const parsed = turnEvent.safeParse(jsonOf(line));
+      if (!parsed.success || watch.signal.aborted) return;
+      const event = parsed.data;
+      if (event.event === 'progress') progress.add(event.text);
+      if (event.event !== 'ended') return;
+      progress.flush();
+      outcome = outcomeOf(event, watch);
+    });
+    if (watch.signal.aborted) cut();
+  });
+}
+
+function outcomeOf(ended: Extract<TurnEvent, { event: 'ended' }>, watch: TurnWatch): TurnOutcome {
+  const text = ended.output.trim();
+  if (text !== '') watch.message({ role: 'assistant', text });
+  if (ended.code === 0) return { outcome: 'answered' };
+  const [last = ''] = ended.trouble.trim().split('\n').slice(-1);
+  const how = ended.timedOut ? 'took too long' : `ended with ${ended.code ?? ended.signal ?? 'nothing'}`;
+  return {
+    outcome: 'failed',
+    kind: ended.timedOut ? 'timeout' : 'generic',
+    message: `The agent's command ${how}${last === '' ? '' : `: ${last}`}`.slice(0, 1_000),
+    retryable: false,
+    statusCode: null,
+  };
+}
+
+/** Gathers lines of progress, so that a command that talks much makes few messages. */
+class Progress {
+  readonly #watch: TurnWatch;
+  readonly #program: string;
+  #lines: string[] = [];
+  #timer: NodeJS.Timeout | null = null;
+
+  constructor(watch: TurnWatch, program: string) {
+    this.#watch = watch;
+    this.#program = program;
+  }
+
+  add(text: string): void {
+    this.#lines.push(text);
+    this.#timer ??= setTimeout(() => this.flush(), PROGRESS_MS);
+  }
+
+  flush(): void {
+    this.close();
+    const output = this.#lines.join('\n').slice(-16_384);
+    this.#lines = [];
+    if (output !== '') this.#watch.message({ role: 'tool', command: this.#program, output, exitCode: 0 });
+  }
+
+  close(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+  }
+}
+
+function jsonOf(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return null;
+  }
+}

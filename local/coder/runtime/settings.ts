@@ -1,0 +1,51 @@
+/** What the runtime of real workspaces is told: where they live, their way out, and which command is each role's agent. */
+import type { Bind } from '../../workspace/program.ts';
+import type { WorkspaceRole } from '../../../schemas/workspace/workflow.ts';
+
+/** The roles that have an agent: a verifier's workspace has an executor and nobody who could talk to it. */
+export type AgentRole = Exclude<WorkspaceRole, 'verifier'>;
+
+/**
+ * A turn of an agent as a command in its checkout. What it prints is its message, what it says to the side is progress, an
+ * exit code but 0 is a failure of the provider. No key belongs in here: whatever is, can be read in the workspace.
+ */
+export interface AgentCommand {
+  /** `{prompt}` stands for the prompt, whole; without one the prompt comes on standard input. */
+  readonly argv: readonly string[];
+  /** The same for every turn after the first, when the command keeps a session of its own; `null`: as the first. */
+  readonly resume: readonly string[] | null;
+  /** `{gateway}` stands for the URL of the workspace's way out, where the model's host is reached without a key. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** Directories of this machine that the command needs, shown read-only. */
+  readonly mounts: readonly Bind[];
+  /** Seconds; whoever asks for the turn usually gives up before. */
+  readonly timeoutSecs: number;
+}
+
+/** `scripted`: the agent of the example, which decides from what it reads in its checkout. */
+export type AgentChoice = 'scripted' | AgentCommand;
+
+export interface RuntimeSettings {
+  /** Of this runtime alone, mode 0700; made when it is missing. Its path must be short enough for a socket in it. */
+  readonly directory: string;
+  /** The gateway's unix socket; its directory is shown to the workspaces. */
+  readonly gatewaySocket: string;
+  /** Where harnesses and executors write what they have to say; `null` for nowhere. */
+  readonly logFile: string | null;
+  readonly agents: Readonly<Record<AgentRole, AgentChoice>>;
+  /** The command policy's documents, when the gateway does not use those that come with the program. */
+  readonly policyDirectory?: string;
+}
+
+const HOUR_SECS = 3_600;
+
+/** Commands to start from. Each reads the prompt, works in the directory it is started in, and prints its answer. */
+export const AGENT_PRESETS = {
+  codex: preset(['codex', 'exec', '--skip-git-repo-check', '-'], ['codex', 'exec', 'resume', '--last', '-']),
+  claude: preset(['claude', '--print'], ['claude', '--print', '--continue']),
+  pi: preset(['pi', '--print', '{prompt}'], ['pi', '--print', '--continue', '{prompt}']),
+} as const satisfies Readonly<Record<string, AgentCommand>>;
+
+function preset(argv: readonly string[], resume: readonly string[]): AgentCommand {
+  return { argv, resume, environment: {}, mounts: [], timeoutSecs: HOUR_SECS };
+}

@@ -1,0 +1,130 @@
+/**
+ * One turn of an agent: a configured command in the checkout, with a process tree of its own that ends with it. It sees the
+ * workspace but not what the executor keeps, and it is told no key: the way out adds what it needs.
+ */
+import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
+import { join } from 'node:path';
+import { gitEnvironment } from './git-settings.ts';
+import { readLines } from './lines.ts';
+import { MAX_MESSAGE_BYTES, MAX_TROUBLE_BYTES, type TurnCommand, type TurnEvent } from './protocol.ts';
+import type { HarnessSettings } from './settings.ts';
+
+/** What every turn of a workspace runs with. */
+export interface TurnSurroundings {
+  readonly settings: HarnessSettings;
+  /** `bwrap` as the workspace sees it. */
+  readonly sandbox: string;
+  /** URL of the forwarder. */
+  readonly gateway: string;
+}
+
+/** Environment variable that tells the agent's commands where the harness keeps what they need. */
+export const HARNESS_VARIABLE = 'PORTCULLIS_HARNESS';
+/** Where the agent's commands are, below the private directory. */
+export const COMMAND_DIRECTORY = 'bin';
+
+/** Resolves when the command and everything it started is gone. `cut` ends it at once. */
+export function runTurn(
+  surroundings: TurnSurroundings,
+  command: TurnCommand,
+  tell: (event: TurnEvent) => void,
+  cut: AbortSignal,
+): Promise<void> {
+  const [program, ...args] = contained(surroundings, command);
+  const child = spawn(program, args, {
+    cwd: directoryOf(surroundings),
+    env: environmentOf(surroundings, command),
+    stdio: ['pipe', 'pipe', 'pipe'],
+    detached: true,
+  });
+  // A command need not read its input.
+  child.stdin.on('error', () => {});
+  child.stdin.end(command.stdin);
+  return follow(child, command, tell, cut);
+}
+
+function follow(
+  child: ChildProcessWithoutNullStreams,
+  { timeoutSecs }: TurnCommand,
+  tell: (event: TurnEvent) => void,
+  cut: AbortSignal,
+): Promise<void> {
+  return new Promise((resolve) => {
+    let output = '';
+    let trouble = '';
+    let timedOut = false;
+    const kill = () => endGroup(child);
+    const timer = setTimeout(() => {
+      timedOut = true;
+      kill();
+    }, timeoutSecs * 1000);
+    cut.addEventListener('abort', kill, { once: true });
+    if (cut.aborted) kill();
+    child.stdout.setEncoding('utf8').on('data', (part: string) => {
+      output = lastBytes(output + part, MAX_MESSAGE_BYTES);
+    });
+    readLines(child.stderr, (line) => {
+      trouble = lastBytes(`${trouble}${line}\n`, MAX_TROUBLE_BYTES);
+      if (line.trim() !== '') tell({ event: 'progress', text: line.slice(0, 1_000) });
+    });
+    const settle = (event: TurnEvent) => {
+      clearTimeout(timer);
+      cut.removeEventListener('abort', kill);
+      tell(event);
+      resolve();
+    };
+    child.once('error', (error) => settle({ event: 'refused', reason: error.message }));
+    child.once('close', (code, signal) => settle({ event: 'ended', code, signal, timedOut, output, trouble }));
+  });
+}
+
+/** The kernel ends the whole pid namespace with its first process, whatever detached itself in it. */
+function endGroup({ pid }: ChildProcessWithoutNullStreams): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {
+    // It has ended.
+  }
+}
+
+function contained({ settings, sandbox }: TurnSurroundings, { argv }: TurnCommand): readonly [string, ...string[]] {
+  const hidden = settings.executor === null ? [] : ['--tmpfs', settings.executor.privateDirectory];
+  return [
+    sandbox,
+    ...['--dev-bind', '/', '/', ...hidden, '--unshare-pid', '--proc', '/proc', '--die-with-parent'],
+    '--',
+    ...argv,
+  ];
+}
+
+function directoryOf({ settings }: TurnSurroundings): string {
+  return settings.checkout?.directory ?? settings.home;
+}
+
+function environmentOf({ settings, gateway }: TurnSurroundings, command: TurnCommand): Record<string, string> {
+  const { privateDirectory, home } = settings;
+  const own = Object.entries(command.environment).map(
+    ([name, value]) => [name, value.replaceAll('{gateway}', gateway)] as const,
+  );
+  return {
+    LANG: 'C.UTF-8',
+    TMPDIR: '/tmp',
+    ...Object.fromEntries<string>(own),
+    ...gitEnvironment(privateDirectory),
+    PATH: `${join(privateDirectory, COMMAND_DIRECTORY)}:/usr/local/bin:/usr/bin:/bin`,
+    HOME: home,
+    [HARNESS_VARIABLE]: privateDirectory,
+  };
+}
+
+/** The end of a text, whole characters only. */
+function lastBytes(text: string, bytes: number): string {
+  if (text.length * 3 <= bytes) return text;
+  const all = Buffer.from(text);
+  if (all.length <= bytes) return text;
+  const tail = all.subarray(all.length - bytes);
+  let start = 0;
+  while (start < 4 && ((tail[start] ?? 0) & 0xc0) === 0x80) start += 1;
+  return tail.subarray(start).toString('utf8');
+}
