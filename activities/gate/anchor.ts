@@ -4,16 +4,8 @@
  */
 import { auditDigest, type AuditHead, type SignedAuditEntry } from '../../schemas/audit.ts';
 import { portcullisError } from '../../schemas/errors.ts';
+import type { AuditAnchor } from '../../schemas/gate/workflow.ts';
 import { signText, type SigningKey } from '../signing/keys.ts';
-
-export interface AuditAnchor {
-  readonly schema: 'portcullis/audit-anchor/v1';
-  readonly tenant: string;
-  readonly head: AuditHead;
-  /** Ed25519 over `anchor NUL tenant NUL n NUL digest`, base64. */
-  readonly signature: string;
-  readonly keyId: string;
-}
 
 /** The part of the store that anchoring reads. */
 export interface AuditReader {
@@ -32,6 +24,18 @@ export async function anchorAudit(store: AuditReader, key: SigningKey, tenant: s
     signature: signText(key, anchorText(tenant, head)),
     keyId: key.keyId,
   };
+}
+
+/** The same, only when the chain has grown by `minimum` entries beyond `after`; `null` otherwise. @throws `signature_invalid` */
+export async function anchorGrowth(
+  store: AuditReader,
+  key: SigningKey,
+  { tenant, after, minimum }: { readonly tenant: string; readonly after: number; readonly minimum: number },
+): Promise<AuditAnchor | null> {
+  const { n } = await store.readAuditHead(tenant);
+  // A head that went back is anchored too: the next look at both anchors shows it.
+  if (n >= after && n < after + minimum) return null;
+  return anchorAudit(store, key, tenant);
 }
 
 /** What an anchor's signature is made over. */

@@ -11,10 +11,10 @@ import type { ImportAnswer } from '../../schemas/operator-api.ts';
 import type { Incoming } from '../http/body.ts';
 import type { GatewayContext } from '../context.ts';
 
-/** @throws `body_too_large`, `schema_invalid` for an empty body, `stream_cut` */
+/** @throws `bundle_too_large`, `schema_invalid` for an empty body, `stream_cut` */
 export async function takeImport(ctx: GatewayContext, tenant: string, req: Incoming): Promise<ImportAnswer> {
   const limit = ctx.limits.bundleBytes;
-  if (Number(req.headers['content-length'] ?? 0) > limit) throw portcullisError('body_too_large', { limit });
+  if (Number(req.headers['content-length'] ?? 0) > limit) throw portcullisError('bundle_too_large', { limit });
   const directory = join(ctx.incomingDir, checkedName('tenant', tenant));
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const importId = `i${randomBytes(16).toString('hex')}`;
@@ -36,7 +36,7 @@ async function receive(req: Incoming, file: string, limit: number): Promise<numb
   const counted = new Transform({
     transform(part: Buffer, _encoding, done) {
       bytes += part.length;
-      if (bytes > limit) done(portcullisError('body_too_large', { limit }));
+      if (bytes > limit) done(portcullisError('bundle_too_large', { limit }));
       else done(null, part);
     },
   });

@@ -7,7 +7,6 @@ import type { TaskAnswer, TaskListAnswer } from '../../schemas/operator-api.ts';
 import type { TaskSnapshot } from '../../schemas/verify/task.ts';
 import { GATEWAY_WORKFLOWS } from '../../schemas/verify/workflow.ts';
 import { newestTasks } from '../a2a/list.ts';
-import { taskIdOf } from '../a2a/task-id.ts';
 import type { GatewayContext } from '../context.ts';
 import { temporalFailure } from '../temporal.ts';
 
@@ -44,8 +43,10 @@ async function tenantTasks(ctx: GatewayContext, tenant: string, limit: number): 
   const query = `WorkflowType = '${GATEWAY_WORKFLOWS.verify}' AND Tenant = '${checkedName('tenant', tenant)}'`;
   const ids: string[] = [];
   try {
-    for await (const { workflowId } of ctx.temporal.workflow.list({ query, pageSize: limit })) {
-      ids.push(taskIdOf(ctx.keys.taskIdKey, workflowId));
+    for await (const { memo } of ctx.temporal.workflow.list({ query, pageSize: limit })) {
+      // Whoever admitted it made the id, the gateway or the control worker.
+      const taskId: unknown = memo?.['taskId'];
+      if (typeof taskId === 'string' && TASK_ID.test(taskId)) ids.push(taskId);
       if (ids.length >= limit) break;
     }
   } catch (thrown) {

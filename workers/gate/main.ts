@@ -1,12 +1,15 @@
 /**
  * The gate worker: activities only, on the gate's own queue, with the gate's own key and store user. It is the only process
- * that can write a decision; so far it anchors the audit chain.
+ * that can write a decision.
  */
 import { NativeConnection, Worker } from '@temporalio/worker';
-import { anchorAudit } from '../../activities/gate/anchor.ts';
+import { anchorGrowth } from '../../activities/gate/anchor.ts';
+import { evaluateSubject } from '../../activities/gate/evaluate.ts';
 import { loadOrCreateSigningKey } from '../../activities/signing/keys.ts';
 import { connectStore } from '../../activities/store/connect.ts';
 import { auditReader } from '../../activities/store/audit-chain.ts';
+import { decisionStore } from '../../activities/store/decisions.ts';
+import type { GateActivities } from '../../schemas/gate/activities.ts';
 import { gateQueue } from '../../schemas/queues.ts';
 import { activityFailures } from '../activity-failures.ts';
 import { runWorkers, type RunningWorkers } from '../run-workers.ts';
@@ -32,13 +35,18 @@ export async function startGateWorker(settings: GateWorkerSettings): Promise<Run
     loadOrCreateSigningKey(settings.gateKeyFile),
   ]);
   const chain = auditReader(store);
+  const needs = { store: decisionStore(store), chain, key };
+  const activities: GateActivities = {
+    evaluateSubject: (request) => evaluateSubject(needs, request),
+    anchorAudit: (of) => anchorGrowth(chain, key, of),
+  };
   const workers = await Promise.all(
     settings.tenants.map((tenant) =>
       Worker.create({
         connection,
         namespace: settings.namespace,
         taskQueue: gateQueue(tenant),
-        activities: { anchorAudit: () => anchorAudit(chain, key, tenant) },
+        activities: { ...activities },
         interceptors: { activity: [activityFailures] },
         shutdownGraceTime: '5s',
       }),

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { ContentDigest, Digest, DigestKind } from '../../../schemas/digest.ts';
 import { EXECUTOR_ROLES, ROLES } from '../../../schemas/names.ts';
-import type { PinnedSubject, PolicyRef } from '../../../schemas/verify/request.ts';
+import type { PinnedSubject, PolicyRef, RoutingRef } from '../../../schemas/verify/request.ts';
 
 const DIGEST = /^sha256:[0-9a-f]{64}$/;
 
@@ -32,4 +32,10 @@ export const policyRef: z.ZodType<PolicyRef> = z.strictObject({
   revision: count,
   digest: recordDigest('policy'),
   template: z.string(),
+});
+
+export const routingRef: z.ZodType<RoutingRef> = z.strictObject({
+  id: z.string(),
+  revision: count,
+  digest: recordDigest('policy'),
 });

@@ -1,9 +1,10 @@
 /** Stored results of verify requests, and the pointer to a pair's newest one. */
 import { z } from 'zod';
-import { CONTAINMENTS, type StreamSummary, type TestCounts } from '../../../schemas/verify/report.ts';
-import { VERIFY_STATUSES, type VerifyResult } from '../../../schemas/verify/result.ts';
+import { prepareStatementSchema } from '../../../schemas/verify/prepare.schema.ts';
+import { CONTAINMENTS, ENDING_LIMITS, type StreamSummary, type TestCounts } from '../../../schemas/verify/report.ts';
+import { GATE_GRADE_REASONS, VERIFY_STATUSES, type VerifyResult } from '../../../schemas/verify/result.ts';
 import type { VerificationPointer } from '../port.ts';
-import { bytesDigest, count, executorRole, policyRef, recordDigest } from './fields.ts';
+import { bytesDigest, count, executorRole, policyRef, recordDigest, routingRef } from './fields.ts';
 
 const streamSummary: z.ZodType<StreamSummary> = z.strictObject({
   bytes: count,
@@ -56,14 +57,17 @@ export const verifyResultRecord: z.ZodType<VerifyResult> = z.strictObject({
     z.strictObject({ path: z.string(), base_digest: bytesDigest.nullable(), head_digest: bytesDigest.nullable() }),
   ),
   tests: z.union([testCounts, z.literal('unknown')]).nullable(),
-  prepare: z.null(),
+  prepare: prepareStatementSchema.nullable(),
   toolchain: z.strictObject({ digest: bytesDigest }).nullable(),
   policy: policyRef,
+  routing: routingRef.nullable(),
+  gate_grade: z.strictObject({ eligible: z.boolean(), reasons: z.array(z.enum(GATE_GRADE_REASONS)) }),
   sandbox: z
     .strictObject({
       containment: z.enum(CONTAINMENTS),
       network: z.enum(['none', 'host']),
       limits: z.record(z.string(), z.number()),
+      exceeded: z.array(z.enum(ENDING_LIMITS)).exactOptional(),
     })
     .nullable(),
 });

@@ -4,7 +4,7 @@ import { OUTPUT_STREAMS } from '../../../schemas/keys.ts';
 import { WORKING_DIRECTORIES, type AcceptedRequest, type ResolvedRequest } from '../../../schemas/verify/request.ts';
 import { VERIFY_STATUSES } from '../../../schemas/verify/result.ts';
 import { TASK_PHASES, TASK_STATES, type TaskEvent, type TaskSnapshot } from '../../../schemas/verify/task.ts';
-import { count, executorRole, pinnedSubject, policyRef, recordDigest } from './fields.ts';
+import { count, executorRole, pinnedSubject, policyRef, recordDigest, routingRef } from './fields.ts';
 
 const resolvedRequest: z.ZodType<ResolvedRequest> = z.strictObject({
   schema: z.literal('portcullis/verify-request/v1'),
@@ -31,6 +31,7 @@ export const acceptedRequestRecord: z.ZodType<AcceptedRequest> = z.strictObject(
   workspace: z.string(),
   sequence: count,
   policy: policyRef,
+  routing: routingRef.nullable(),
   acceptedAt: count,
 });
 

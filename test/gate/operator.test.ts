@@ -1,0 +1,106 @@
+/** Decisions as an operator sees them: read as the store's user `reader`, which can write nothing. */
+import { beforeAll, expect, test } from 'vitest';
+import { gateReader } from '../../activities/store/gate-reader.ts';
+import { historyText } from '../../cli/gate/history.ts';
+import { exitCodeOf, gateObject, whyText } from '../../cli/gate/show.ts';
+import { createOutput } from '../../cli/output.ts';
+import { gateHistory, showGate, type GateReading } from '../../gateway/operator/gates.ts';
+import { digestHex } from '../../schemas/digest.ts';
+import { keysOf } from '../../schemas/keys.ts';
+import { moveExecution, stagedSubject, StagedSubject, TENANT, useGateStage } from '../support/gate-stage.ts';
+import { worldOf } from '../support/gate-fixtures.ts';
+
+const stage = useGateStage();
+const output = createOutput({ json: false, debug: false, color: false });
+let reading: GateReading;
+
+beforeAll(async () => {
+  reading = { reader: gateReader(await stage().connect('reader')), keys: stage().needs.gateKeys };
+});
+
+test('a decision is found by its evaluation key, its subject and its ticket', async () => {
+  const subject = await (await stagedSubject(stage())).passing(stage());
+  const { evaluationKey } = await subject.evaluate(stage());
+  const { missionId: ticket } = subject.world.subject;
+  for (const id of [evaluationKey, digestHex(evaluationKey), subject.digest, digestHex(subject.digest), ticket]) {
+    const answer = await showGate(reading, TENANT, id);
+    expect(answer).toMatchObject({
+      ticket,
+      standing: { evaluationKey, applicability: 'applicable', authorises: true },
+    });
+    expect(exitCodeOf(answer.standing)).toBe(0);
+  }
+});
+
+test('why says the reasons in sentences, what to do, and that a rework counts as long as nothing moved', async () => {
+  const subject = await stagedSubject(stage());
+  await subject.check(stage(), 'failed');
+  await subject.run(stage(), { 'rows-conserved': 'failed' });
+  await subject.evaluate(stage());
+  const answer = await showGate(reading, TENANT, subject.world.subject.missionId);
+  expect(exitCodeOf(answer.standing)).toBe(3);
+  expect(whyText(answer, output)).toBe(
+    [
+      'The operation gate says rework.',
+      'The check operation-result failed on this head.',
+      'The criterion rows-conserved was judged and does not hold.',
+      'It counts now.',
+      'To do: Mend what it reports and submit a new head; running it again does not clear a failure.',
+      'To do: See the findings for that criterion and submit a new head.',
+    ].join('\n'),
+  );
+});
+
+test('a pass that no longer applies exits 8 and says which component moved', async () => {
+  const subject = await (await stagedSubject(stage())).passing(stage());
+  await subject.evaluate(stage());
+  await moveExecution(stage().control, subject.world.subject, 'exec-2', 2);
+  const answer = await showGate(reading, TENANT, subject.world.subject.missionId);
+  expect(exitCodeOf(answer.standing)).toBe(8);
+  expect(gateObject(answer)).toMatchObject({
+    decision: 'pass',
+    applicability: 'execution_superseded',
+    authorises: false,
+    moved: [{ name: 'execution_superseded', component: 'execution' }],
+  });
+  expect(whyText(answer, output)).toContain('The ticket is at another execution now.');
+});
+
+test('the history of a ticket has every decision of every subject, newest first, each with what it is worth now', async () => {
+  const first = await (await stagedSubject(stage())).passing(stage());
+  await first.evaluate(stage());
+  await first.check(stage(), 'failed');
+  await first.evaluate(stage());
+  const { subject } = first.world;
+  const manifest = { ...subject, stateRevision: subject.stateRevision + 1 };
+  await stage().evidence.registerSubject({ tenant: TENANT, manifest });
+  const second = new StagedSubject(worldOf('operation', { subject: manifest }));
+  const history = await gateHistory(reading, TENANT, subject.missionId);
+  expect(history.items).toMatchObject([
+    { subjectDigest: second.digest, decision: null, evaluationKey: null, applicability: null },
+    { subjectDigest: first.digest, decision: 'rework', applicability: 'subject_superseded' },
+    { subjectDigest: first.digest, decision: 'pass', applicability: 'contradicted' },
+  ]);
+  expect(historyText(history, output).split('\n')).toHaveLength(4);
+});
+
+test('a decision that cannot be read is listed as tampered with, and shown to nobody as a decision', async () => {
+  const subject = await (await stagedSubject(stage())).passing(stage());
+  const { evaluationKey } = await subject.evaluate(stage());
+  await stage().auditor.set(keysOf(TENANT).decision(evaluationKey), '{"decision":"pass"}');
+  const { items } = await gateHistory(reading, TENANT, subject.world.subject.missionId);
+  expect(items).toMatchObject([{ decision: null, applicability: 'evidence_tampered' }]);
+  await expect(showGate(reading, TENANT, subject.digest)).rejects.toMatchObject({ code: 'record_unreadable' });
+});
+
+test.each(['T-unknown', 'a'.repeat(64), `sha256:${'b'.repeat(64)}`])(
+  '[inv-19] %s is nothing that was decided',
+  async (id) => {
+    await expect(showGate(reading, TENANT, id)).rejects.toMatchObject({ code: 'not_found' });
+    await expect(gateHistory(reading, TENANT, id)).rejects.toMatchObject({ code: 'not_found' });
+  },
+);
+
+test('[inv-19] what is no id is refused by name', async () => {
+  await expect(showGate(reading, TENANT, '../secret')).rejects.toMatchObject({ code: 'schema_invalid' });
+});
