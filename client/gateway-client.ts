@@ -11,10 +11,24 @@ import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { portcullisError } from '../schemas/errors.ts';
+import { GATE_PATHS, type GateAnswer, type GateHistoryAnswer } from '../schemas/gate/operator-api.ts';
 import type { OutputStream } from '../schemas/keys.ts';
 import {
   OPERATOR_PATHS,
+  ORCHESTRATION_PATHS,
   type ClosePairAnswer,
+  type DecideTicketRequest,
+  type IncidentListAnswer,
+  type IncidentRuledAnswer,
+  type RulingRequest,
+  type StartTicketRequest,
+  type TeardownRequest,
+  type TicketAnswerView,
+  type TicketDecidedAnswer,
+  type TicketListAnswer,
+  type TicketStartedAnswer,
+  type WorkspaceAnswer,
+  type WorkspaceListAnswer,
   type ImportAnswer,
   type KillSwitchAnswer,
   type KillSwitchRequest,
@@ -149,7 +163,7 @@ export class GatewayClient {
 
   // The operator API
 
-  /** Uploads a git bundle. @throws `body_too_large` */
+  /** Uploads a git bundle. @throws `bundle_too_large` */
   importBundle(bundle: Readable | Uint8Array): Promise<ImportAnswer> {
     const stream = bundle instanceof Readable ? bundle : Readable.from([bundle]);
     const call: Call = { method: 'POST', path: OPERATOR_PATHS.imports, stream, timeoutMs: LONG_MS };
@@ -195,6 +209,72 @@ export class GatewayClient {
 
   status(): Promise<StatusAnswer> {
     return this.#ask({ method: 'GET', path: OPERATOR_PATHS.status }, 'portcullis/gateway-status/v1');
+  }
+
+  // Tickets, workspaces, incidents
+
+  /** Starts the ticket, once for each id. @throws `kill_switch`, `state_conflict` for a ticket that has ended */
+  startTicket(request: StartTicketRequest): Promise<TicketStartedAnswer> {
+    return this.#ask(
+      { method: 'POST', path: ORCHESTRATION_PATHS.tickets, json: request },
+      'portcullis/ticket-started/v1',
+    );
+  }
+
+  /** Newest change first. */
+  listTickets(query: { readonly limit?: number } = {}): Promise<TicketListAnswer> {
+    return this.#ask({ method: 'GET', path: ORCHESTRATION_PATHS.tickets, query }, 'portcullis/ticket-list/v1');
+  }
+
+  /** @throws `not_found` */
+  getTicket(ticket: string): Promise<TicketAnswerView> {
+    return this.#ask({ method: 'GET', path: ORCHESTRATION_PATHS.ticket(ticket) }, 'portcullis/ticket-view/v1');
+  }
+
+  /** An operator's decision on the revision that it was made on. @throws `ticket_stale`, `ticket_phase`, `ticket_ended`, `not_found` */
+  decideTicket(ticket: string, request: DecideTicketRequest): Promise<TicketDecidedAnswer> {
+    const call: Call = { method: 'POST', path: ORCHESTRATION_PATHS.ticketDecision(ticket), json: request };
+    return this.#ask({ ...call, timeoutMs: 30_000 }, 'portcullis/ticket-decided/v1');
+  }
+
+  listWorkspaces(query: { readonly limit?: number } = {}): Promise<WorkspaceListAnswer> {
+    return this.#ask({ method: 'GET', path: ORCHESTRATION_PATHS.workspaces, query }, 'portcullis/workspace-list/v1');
+  }
+
+  /** @throws `not_found` */
+  showWorkspace(id: string): Promise<WorkspaceAnswer> {
+    return this.#ask({ method: 'GET', path: ORCHESTRATION_PATHS.workspace(id) }, 'portcullis/workspace-view/v1');
+  }
+
+  /** Asks for its end. @throws `not_found`, `state_conflict` when it is over */
+  tearDownWorkspace(id: string, request: TeardownRequest): Promise<WorkspaceAnswer> {
+    const call: Call = { method: 'POST', path: ORCHESTRATION_PATHS.teardown(id), json: request };
+    return this.#ask(call, 'portcullis/workspace-view/v1');
+  }
+
+  listIncidents(query: { readonly limit?: number } = {}): Promise<IncidentListAnswer> {
+    return this.#ask({ method: 'GET', path: ORCHESTRATION_PATHS.incidents, query }, 'portcullis/incident-list/v1');
+  }
+
+  /** @throws `not_found`, `state_conflict` for one that is closed */
+  ruleIncident(id: string, request: RulingRequest): Promise<IncidentRuledAnswer> {
+    const call: Call = { method: 'POST', path: ORCHESTRATION_PATHS.ruling(id), json: request };
+    return this.#ask(call, 'portcullis/incident-ruled/v1');
+  }
+
+  // Decisions
+
+  /**
+   * A decision and whether it counts now, by its evaluation key, its subject's digest or its ticket (then the newest).
+   * @throws `not_found`
+   */
+  showGate(id: string): Promise<GateAnswer> {
+    return this.#ask({ method: 'GET', path: GATE_PATHS.decision(id) }, 'portcullis/gate-view/v1');
+  }
+
+  /** Every decision about a ticket or a subject, newest first. @throws `not_found` */
+  gateHistory(id: string): Promise<GateHistoryAnswer> {
+    return this.#ask({ method: 'GET', path: GATE_PATHS.history(id) }, 'portcullis/gate-history/v1');
   }
 
   /** An answer of our own gateway: its schema's name says which shape it has. */

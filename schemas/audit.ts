@@ -9,6 +9,26 @@ export const AUDIT_EVENTS = [
   'credential_revoked',
   'kill_switch_on',
   'kill_switch_off',
+  'workspace_orphaned',
+  'policy_registered',
+  /** A subject was registered for a gate. */
+  'request_created',
+  /** An attempt of a check was opened, before its dispatch. */
+  'check_started',
+  /** A check result or a verification run with an answer. */
+  'evidence_finalised',
+  /** A check or a run ended without an answer. */
+  'unavailable',
+  'finding_recorded',
+  'disposition_recorded',
+  'human_decided',
+  'grant_recorded',
+  'grant_revoked',
+  /** A record of a past execution, subject or grant: kept, and in no index. */
+  'stale_write_rejected',
+  /** The gate worker wrote a decision. */
+  'decided',
+  'incident_opened',
 ] as const;
 export type AuditEvent = (typeof AUDIT_EVENTS)[number];
 

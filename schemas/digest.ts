@@ -58,6 +58,13 @@ export function digestHex(digest: `sha256:${string}`): string {
   return digest.slice('sha256:'.length);
 }
 
+/** A digest of plain bytes that came as text. @throws `schema_invalid` */
+export function parseContentDigest(text: string): ContentDigest {
+  const hex = /^sha256:([0-9a-f]{64})$/.exec(text)?.[1];
+  if (hex === undefined) throw portcullisError('schema_invalid', { path: 'digest', reason: 'must be sha256:<64 hex>' });
+  return `sha256:${hex}`;
+}
+
 /** The digest of raw bytes held in memory. For streams use `activities/content/hasher.ts`. */
 export function contentDigest(bytes: Uint8Array): ContentDigest {
   return `sha256:${bytesToHex(sha256(bytes))}`;

@@ -1,10 +1,15 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { digestOf } from './digest.ts';
+import { GATE_KINDS } from './gate/vocabulary.ts';
 import { keysOf } from './keys.ts';
 import { executorQueue, parseExecutorQueue } from './queues.ts';
 import {
+  anchorWorkflowId,
+  gateWorkflowId,
   openPairWorkflowId,
+  parseAnchorWorkflowId,
+  parseGateWorkflowId,
   parseOpenPairWorkflowId,
   parseReconcileWorkflowId,
   parseVerifyWorkflowId,
@@ -63,4 +68,21 @@ test.each(['a/b', 'a:b', '', '.a', 'a\n', 'ä', 'x'.repeat(65)])(
 test('two tenants never share a key', () => {
   expect(keysOf('a').task('t')).toBe('ns:a:a2a:t');
   expect(keysOf('b').task('t')).toBe('ns:b:a2a:t');
+});
+
+test.each(GATE_KINDS)('the id of a %s gate is parsed back to what it was made from', (kind) => {
+  const run = { tenant: 'acme', subjectDigest: digestOf('subject', kind), kind, n: 3 };
+  expect(parseGateWorkflowId(gateWorkflowId(run))).toEqual(run);
+  expect(() => parseGateWorkflowId(gateWorkflowId(run).replace(kind, 'other'))).toThrow('no gate kind');
+  expect(parseAnchorWorkflowId(anchorWorkflowId('acme'))).toBe('acme');
+});
+
+test('indexes of two checks never share a key, whatever colons their ids hold', () => {
+  const of = { definitionDigest: digestOf('definition', 1), ticket: 't', executionId: 'e1', executionGeneration: 1 };
+  const key = (checkId: string, head: string) => keysOf('a').checkIndex({ ...of, checkId, head });
+  const hex = 'b'.repeat(64);
+  const heads = ['b'.repeat(40), hex, `sha256:${hex}`];
+  const made = ['tests', 'tests:unit', 'tests/unit'].flatMap((id) => heads.map((head) => key(id, head)));
+  expect(new Set(made).size).toBe(made.length);
+  expect(() => key('a b', heads[0] ?? '')).toThrow('must match');
 });

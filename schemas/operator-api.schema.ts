@@ -1,6 +1,7 @@
 /** Bodies of the operator API as they come over the wire. */
 import { z } from 'zod';
 import { CREDENTIAL_USES } from './credential.ts';
+import { ticketDefinitionSchema } from './ticket/definition.schema.ts';
 import { COMMIT_PATTERN, EXECUTOR_ROLES, NAME_PATTERN, ROLES } from './names.ts';
 
 const name = z.string().regex(NAME_PATTERN);
@@ -48,3 +49,26 @@ export const killSwitchRequestSchema = z.strictObject({
   cancelRunning: z.boolean(),
   scope: z.enum(['tenant', 'installation']).default('tenant'),
 });
+
+const reason = z.string().trim().min(1).max(500);
+
+export const startTicketRequestSchema = z.strictObject({
+  definition: ticketDefinitionSchema,
+  source: z
+    .strictObject({
+      importId: name.nullable(),
+      baseSha: commit.nullable(),
+      remote: z.string().min(1).max(1024).nullable(),
+    })
+    .refine(({ baseSha, remote }) => baseSha !== null || remote !== null, 'names a base or a remote'),
+});
+
+export const decideTicketRequestSchema = z.strictObject({
+  decision: z.enum(['retry', 'resume', 'abandon']),
+  reason,
+  revision: z.int().min(0).max(1_000_000_000),
+});
+
+export const teardownRequestSchema = z.strictObject({ reason });
+
+export const rulingRequestSchema = z.strictObject({ ruling: z.enum(['retry', 'orphan', 'close']), reason });

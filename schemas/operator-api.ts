@@ -3,6 +3,12 @@
  * shapes are here for both sides; answers carry a `schema`, errors are `{"error":{"code","message","mend","details"}}`.
  */
 import { checkedName, type ExecutorRole } from './names.ts';
+import type { TicketRecord } from './ticket/activities.ts';
+import type { TicketDefinition } from './ticket/definition.ts';
+import type { OperatorDecision } from './ticket/event.ts';
+import type { TicketSource } from './ticket/workflow.ts';
+import type { IncidentRecord, WorkspaceRecord } from './workspace/lifecycle.ts';
+import type { IncidentRuling } from './workspace/workflow.ts';
 import type { OutputStream } from './keys.ts';
 import type { KillSwitch, PairHead, PairRoles } from './pair.ts';
 import type { AcceptedRequest } from './verify/request.ts';
@@ -93,4 +99,92 @@ export interface StatusAnswer {
   readonly temporal: { readonly ok: boolean; readonly address: string; readonly namespace: string };
   readonly killSwitch: KillSwitch | null;
   readonly policy: { readonly id: string; readonly revision: number; readonly digest: string };
+}
+
+/** Paths and shapes of tickets, workspaces and incidents. */
+export const ORCHESTRATION_PATHS = {
+  /** GET, query `limit` → {@link TicketListAnswer}; POST {@link StartTicketRequest} → {@link TicketStartedAnswer} */
+  tickets: `${ROOT}/tickets`,
+  /** GET → {@link TicketAnswerView} */
+  ticket: (ticket: string) => `${ROOT}/tickets/${checkedName('ticket', ticket)}`,
+  /** POST {@link DecideTicketRequest} → {@link TicketDecidedAnswer} */
+  ticketDecision: (ticket: string) => `${ROOT}/tickets/${checkedName('ticket', ticket)}/decision`,
+  /** GET, query `limit` → {@link WorkspaceListAnswer} */
+  workspaces: `${ROOT}/workspaces`,
+  /** GET → {@link WorkspaceAnswer} */
+  workspace: (id: string) => `${ROOT}/workspaces/${checkedName('workspace', id)}`,
+  /** POST {@link TeardownRequest} → {@link WorkspaceAnswer} */
+  teardown: (id: string) => `${ROOT}/workspaces/${checkedName('workspace', id)}/teardown`,
+  /** GET, query `limit` → {@link IncidentListAnswer} */
+  incidents: `${ROOT}/incidents`,
+  /** POST {@link RulingRequest} → {@link IncidentRuledAnswer} */
+  ruling: (id: string) => `${ROOT}/incidents/${checkedName('incident', id)}/ruling`,
+} as const;
+
+export interface StartTicketRequest {
+  readonly definition: TicketDefinition;
+  readonly source: TicketSource;
+}
+
+export interface TicketStartedAnswer {
+  readonly schema: 'portcullis/ticket-started/v1';
+  readonly ticket: string;
+  readonly workflowId: string;
+  /** `running`: that ticket was started before, with whatever definition. */
+  readonly outcome: 'started' | 'running';
+}
+
+export interface TicketListAnswer {
+  readonly schema: 'portcullis/ticket-list/v1';
+  /** Newest change first. */
+  readonly items: readonly TicketRecord[];
+}
+
+export interface TicketAnswerView {
+  readonly schema: 'portcullis/ticket-view/v1';
+  readonly ticket: TicketRecord;
+}
+
+export interface DecideTicketRequest {
+  readonly decision: OperatorDecision;
+  readonly reason: string;
+  /** The revision that it was decided on. */
+  readonly revision: number;
+}
+
+export interface TicketDecidedAnswer {
+  readonly schema: 'portcullis/ticket-decided/v1';
+  readonly ticket: string;
+  readonly revision: number;
+  readonly phase: string;
+}
+
+export interface WorkspaceListAnswer {
+  readonly schema: 'portcullis/workspace-list/v1';
+  readonly items: readonly WorkspaceRecord[];
+}
+
+export interface WorkspaceAnswer {
+  readonly schema: 'portcullis/workspace-view/v1';
+  readonly workspace: WorkspaceRecord;
+}
+
+export interface TeardownRequest {
+  readonly reason: string;
+}
+
+export interface IncidentListAnswer {
+  readonly schema: 'portcullis/incident-list/v1';
+  readonly items: readonly IncidentRecord[];
+}
+
+export interface RulingRequest {
+  readonly ruling: IncidentRuling['ruling'];
+  readonly reason: string;
+}
+
+export interface IncidentRuledAnswer {
+  readonly schema: 'portcullis/incident-ruled/v1';
+  readonly incident: string;
+  readonly taken: boolean;
 }

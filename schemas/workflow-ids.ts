@@ -6,7 +6,9 @@
  */
 import { digestHex, parseDigest, type Digest } from './digest.ts';
 import { portcullisError } from './errors.ts';
+import { GATE_KINDS, type GateKind } from './gate/vocabulary.ts';
 import { checkedName } from './names.ts';
+import { isWorkspaceRole, type WorkspaceRole } from './workspace/workflow.ts';
 
 export interface VerifyRun {
   readonly tenant: string;
@@ -64,6 +66,64 @@ export function parseKillSwitchWorkflowId(id: string): { readonly tenant: string
   return { tenant, serial };
 }
 
+export interface GateRun {
+  readonly tenant: string;
+  readonly subjectDigest: Digest<'subject'>;
+  readonly kind: GateKind;
+  /** Which evaluation of this subject and kind. */
+  readonly n: number;
+}
+
+/** One evaluation of a gate. */
+export function gateWorkflowId({ tenant, subjectDigest, kind, n }: GateRun): string {
+  return ['gate', checkedName('tenant', tenant), digestHex(subjectDigest), kind, counted(n)].join('/');
+}
+
+/** @throws `schema_invalid` */
+export function parseGateWorkflowId(id: string): GateRun {
+  const [tenant, hex, word, n] = partsOf(id, 'gate', 4);
+  const kind = GATE_KINDS.find((known) => known === word);
+  if (kind === undefined)
+    throw portcullisError('schema_invalid', { path: 'workflow id', reason: 'names no gate kind' });
+  return { tenant, subjectDigest: parseDigest('subject', `sha256:${hex}`), kind, n: parseCount(n) };
+}
+
+export interface VerificationRef {
+  readonly tenant: string;
+  readonly subjectDigest: Digest<'subject'>;
+  /** Number of the ticket's evaluation. */
+  readonly n: number;
+}
+
+/** One verification of one subject. */
+export function verificationWorkflowId({ tenant, subjectDigest, n }: VerificationRef): string {
+  return ['verification', checkedName('tenant', tenant), digestHex(subjectDigest), counted(n)].join('/');
+}
+
+/** @throws `schema_invalid` */
+export function parseVerificationWorkflowId(id: string): VerificationRef {
+  const [head, tenant, hex, n, ...rest] = id.split('/');
+  if (head !== 'verification' || tenant === undefined || hex === undefined || n === undefined || rest.length > 0) {
+    throw portcullisError('schema_invalid', { path: 'workflow id', reason: 'is not of the form verification/…' });
+  }
+  return {
+    tenant: checkedName('tenant', tenant),
+    subjectDigest: parseDigest('subject', `sha256:${hex}`),
+    n: parseCount(n),
+  };
+}
+
+/** Anchors the audit chain of a tenant: also the id of its Schedule. */
+export function anchorWorkflowId(tenant: string): string {
+  return ['anchor', checkedName('tenant', tenant)].join('/');
+}
+
+/** @throws `schema_invalid` */
+export function parseAnchorWorkflowId(id: string): string {
+  const [tenant] = partsOf(id, 'anchor', 1);
+  return tenant;
+}
+
 /** The reconciler of a tenant: also the id of its Schedule. */
 export function reconcileWorkflowId(tenant: string): string {
   return ['reconcile', checkedName('tenant', tenant)].join('/');
@@ -73,6 +133,90 @@ export function reconcileWorkflowId(tenant: string): string {
 export function parseReconcileWorkflowId(id: string): string {
   const [tenant] = partsOf(id, 'reconcile', 1);
   return tenant;
+}
+
+export interface TicketRef {
+  readonly tenant: string;
+  readonly ticket: string;
+}
+
+/** The owner of a ticket's state. */
+export function ticketWorkflowId({ tenant, ticket }: TicketRef): string {
+  return ['ticket', checkedName('tenant', tenant), checkedName('ticket', ticket)].join('/');
+}
+
+/** @throws `schema_invalid` */
+export function parseTicketWorkflowId(id: string): TicketRef {
+  const [tenant, ticket] = partsOf(id, 'ticket', 2);
+  return { tenant: checkedName('tenant', tenant), ticket: checkedName('ticket', ticket) };
+}
+
+/** One workspace of one role of a ticket. */
+export interface WorkspaceRun {
+  readonly tenant: string;
+  readonly ticket: string;
+  readonly role: WorkspaceRole;
+  readonly workspaceGeneration: number;
+}
+
+/** Owner of a workspace, and the run that the workspace, its chats and its compute carry. */
+export function workspaceWorkflowId({ tenant, ticket, role, workspaceGeneration }: WorkspaceRun): string {
+  return [
+    'workspace',
+    checkedName('tenant', tenant),
+    checkedName('ticket', ticket),
+    role,
+    counted(workspaceGeneration),
+  ].join('/');
+}
+
+/** @throws `schema_invalid` when the text is not the id of a workspace workflow. */
+export function parseWorkspaceWorkflowId(id: string): WorkspaceRun {
+  const [tenant, ticket, role, generation] = partsOf(id, 'workspace', 4);
+  return {
+    tenant: checkedName('tenant', tenant),
+    ticket: checkedName('ticket', ticket),
+    role: parseWorkspaceRole(role),
+    workspaceGeneration: parseCount(generation),
+  };
+}
+
+export interface SlotsRef {
+  readonly tenant: string;
+  readonly role: WorkspaceRole;
+}
+
+/** The fair semaphore of a role. */
+export function slotsWorkflowId({ tenant, role }: SlotsRef): string {
+  return ['slots', checkedName('tenant', tenant), role].join('/');
+}
+
+/** @throws `schema_invalid` */
+export function parseSlotsWorkflowId(id: string): SlotsRef {
+  const [tenant, role] = partsOf(id, 'slots', 2);
+  return { tenant: checkedName('tenant', tenant), role: parseWorkspaceRole(role) };
+}
+
+export interface StrayRef {
+  readonly tenant: string;
+  /** Coder's id of the workspace. */
+  readonly coderWorkspaceId: string;
+}
+
+/** The destroyer of a workspace of the service user that carries no run of ours. */
+export function strayWorkflowId({ tenant, coderWorkspaceId }: StrayRef): string {
+  return ['stray', checkedName('tenant', tenant), checkedName('workspace', coderWorkspaceId)].join('/');
+}
+
+/** @throws `schema_invalid` */
+export function parseStrayWorkflowId(id: string): StrayRef {
+  const [tenant, coderWorkspaceId] = partsOf(id, 'stray', 2);
+  return { tenant, coderWorkspaceId };
+}
+
+function parseWorkspaceRole(text: string): WorkspaceRole {
+  if (isWorkspaceRole(text)) return text;
+  throw portcullisError('schema_invalid', { path: 'role', reason: 'has no workspace' });
 }
 
 function partsOf<const N extends number>(id: string, type: string, count: N): Tuple<N> {

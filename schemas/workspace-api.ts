@@ -19,7 +19,7 @@ export const WORKSPACE_PATHS = {
   /** PUT raw bytes, at most {@link MAX_CHUNK_BYTES} → 204. Repeating the same bytes is a no-op. */
   chunk: (task: string, stream: OutputStream, index: number) =>
     `/v1/executor/tasks/${encodeURIComponent(task)}/${stream}/${index}`,
-  /** Read-only smart HTTP of the pair's repository in the control plane's own bare store. */
+  /** Smart HTTP of the pair's repository in the control plane's own bare store: all read, a producer's agent pushes `branchOf` its role. */
   repository: (tenant: string, pair: string) =>
     `/git/${checkedName('tenant', tenant)}/${checkedName('pair', pair)}.git`,
 } as const;

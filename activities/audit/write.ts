@@ -14,6 +14,7 @@ export function auditWriter(
   key: SigningKey,
   event: AuditEvent,
   refs: Readonly<Record<string, string>>,
+  writer: AuditEntry['writer'] = 'control',
 ): (head: AuditHead) => Promise<SignedAuditEntry> {
   return (head) => {
     const entry: AuditEntry = {
@@ -24,7 +25,7 @@ export function auditWriter(
       event,
       refs,
       at: Date.now(),
-      writer: 'control',
+      writer,
       keyId: key.keyId,
     };
     const digest = auditDigest(entry);

@@ -81,6 +81,11 @@ export function parseVerifyingKey(pem: string): VerifyingKey {
   return { keyId: keyIdOf(publicKey), publicKey };
 }
 
+/** What verifies the signatures of this key. */
+export function verifyingKeyOf({ keyId, privateKey }: SigningKey): VerifyingKey {
+  return { keyId, publicKey: createPublicKey(privateKey) };
+}
+
 /** Ed25519 over the text's UTF-8, base64. Callers sign a digest's text, never a record. */
 export function signText(key: SigningKey, text: string): string {
   return sign(null, Buffer.from(text, 'utf8'), key.privateKey).toString('base64');

@@ -21,7 +21,7 @@ export async function endRun(needs: VerifyDependencies, { accepted, n, result, o
       detail: summaryOf(result),
       outcome: result.status,
     },
-    reuseSeconds: reuseSeconds(result.status, needs.reuseWindowSecs),
+    reuseSeconds: reuseSeconds(result.status, needs.reuseWindowSecs, accepted.request.cwd),
     audit: auditWriter(tenant, needs.actionKey, 'verify_ended', {
       task: accepted.taskId,
       request: accepted.requestDigest,

@@ -8,11 +8,15 @@ import { pairRepository } from '../git/repository.ts';
 import { signAction } from '../signing/action.ts';
 import type { VerifyDependencies } from './dependencies.ts';
 
+export type PrepareDependencies = Pick<VerifyDependencies, 'repositoriesDir' | 'commandPolicy' | 'actionKey'> & {
+  readonly store: Pick<VerifyDependencies['store'], 'confirmStarted' | 'readHead'>;
+};
+
 /** How long after its dispatch an action may still be started, beyond the wait for its turn. */
 const START_GRACE_MS = 10 * 60_000;
 
 /** @throws `policy_mismatch` when the policy that admitted the request is not the one held here, `not_found` */
-export async function prepareRun(needs: VerifyDependencies, accepted: AcceptedRequest): Promise<PreparedRun> {
+export async function prepareRun(needs: PrepareDependencies, accepted: AcceptedRequest): Promise<PreparedRun> {
   const { request } = accepted;
   const ruling = evaluateCommand(needs.commandPolicy.policy, {
     argv: request.argv,
@@ -50,6 +54,7 @@ export async function prepareRun(needs: VerifyDependencies, accepted: AcceptedRe
     limits: ruling.limits,
     artifacts: request.expect.artifacts,
     counts: ruling.counts,
+    prepare: ruling.prepare,
     subject: request.subject,
     executor: {
       role: request.executor,

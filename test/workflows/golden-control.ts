@@ -95,6 +95,7 @@ export function standIns(path: ControlPath): ControlActivities {
     writeKillSwitch: () => Promise.resolve(),
     cancelRunning: () => Promise.resolve(1),
     endAbandonedRuns: () => Promise.resolve(0),
+    reconcileWorkspaces: () => Promise.resolve(null),
     ...path.activities,
   };
 }

@@ -6,6 +6,7 @@ import { SEARCH_ATTRIBUTE_NAMES } from '../../schemas/search-attributes.ts';
 import type { Turn } from '../../schemas/verify/activities.ts';
 import { bundleWorkflows } from '../../workers/control/workflow-bundle.ts';
 import { play, type Theatre } from './stage.ts';
+import { bundleTicket, playTicket, type TicketScript } from './ticket-stage.ts';
 
 /** `INDEXED_VALUE_TYPE_KEYWORD` of Temporal's API. */
 const KEYWORD = 2;
@@ -52,4 +53,17 @@ test('[inv-07] presence that never becomes known is not waited for beyond its bo
   expect(result?.reasons).toContain('presence_unknown');
   expect(seconds).toBeGreaterThanOrEqual(20);
   expect(seconds).toBeLessThan(30);
+});
+
+test('an agent that answers and submits nothing is asked again, five times at most, then a person is', async () => {
+  const script: TicketScript = { agent: () => Promise.resolve({ outcome: 'answered', message: 'I would rather not' }) };
+  await playTicket({ ...theatre, workflowBundle: await bundleTicket() }, 'silent', script, async (staged) => {
+    // Not by waiting for its result: a ticket that waits for a person would be waited for until it times out.
+    await environment.sleep('5 minutes');
+    const stopped = await staged.until('awaiting_human');
+    expect(stopped).toMatchObject({ stop: { cause: 'provider_failed' }, resumePhase: 'planning' });
+    expect(staged.assignments).toHaveLength(5);
+    await staged.update('abandon', { revision: stopped.revision, by: 'c-op', reason: 'seen' });
+    expect((await staged.handle.result()).phase).toBe('abandoned');
+  });
 });

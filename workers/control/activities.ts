@@ -1,24 +1,63 @@
 /** The control worker's activities: each bound to what it needs. */
 import type { Client } from '@temporalio/client';
+import { agentActivities } from '../../activities/agent/activities.ts';
+import { evidenceActivities } from '../../activities/evidence/activities.ts';
+import type { EvidenceDependencies } from '../../activities/evidence/dependencies.ts';
+import { gitActivities, type GitDependencies } from '../../activities/git/activities.ts';
+import { landingPermission } from '../../activities/git/permission.ts';
 import { cancelRunning, revokePair, writeKillSwitch } from '../../activities/pair/close.ts';
 import type { PairDependencies } from '../../activities/pair/dependencies.ts';
 import { importRepository, recordPair } from '../../activities/pair/open.ts';
+import { ticketActivities } from '../../activities/ticket/activities.ts';
+import { writeAssignment } from '../../activities/store/harness.ts';
+import { ticketStore } from '../../activities/store/tickets.ts';
+import { verificationActivities } from '../../activities/verification/activities.ts';
 import type { VerifyDependencies } from '../../activities/verify/dependencies.ts';
 import { endAbandonedRuns, type ClosedVerify } from '../../activities/verify/abandoned.ts';
 import { endRun } from '../../activities/verify/end.ts';
 import { prepareRun } from '../../activities/verify/prepare.ts';
 import { announcePhase, takeTurn } from '../../activities/verify/turn.ts';
+import { workspaceActivities } from '../../activities/workspaces/activities.ts';
+import type { WorkspaceDependencies } from '../../activities/workspaces/dependencies.ts';
+import { withPulse } from '../../activities/workspaces/pulse.ts';
+import { reconcileWorkspaces } from '../../activities/workspaces/reconcile.ts';
+import type { StoreConnection } from '../../activities/store/connect.ts';
+import { derivedKey } from '../../activities/content/derived-key.ts';
+import type { AgentActivities } from '../../schemas/workspace/agent.ts';
+import type { TicketActivities } from '../../schemas/ticket/activities.ts';
+import type { VerificationActivities } from '../../schemas/verification/activities.ts';
+import type { EvidenceActivities } from '../../schemas/gate/activities.ts';
+import type { GitActivities } from '../../schemas/git/activities.ts';
 import { checkedName } from '../../schemas/names.ts';
 import type { PairActivities } from '../../schemas/pair-activities.ts';
 import type { ReconcileActivities } from '../../schemas/reconcile.ts';
 import { SEARCH_ATTRIBUTES } from '../../schemas/search-attributes.ts';
 import { VERIFY_SIGNALS, type VerifyActivities, type VerifyLocalActivities } from '../../schemas/verify/activities.ts';
 import { GATEWAY_WORKFLOWS } from '../../schemas/verify/workflow.ts';
+import type { WorkspaceActivities, WorkspaceLocalActivities } from '../../schemas/workspace/activities.ts';
+import { workspaceWorkflows } from './workspaces.ts';
 
 export type ControlDependencies = Omit<VerifyDependencies, 'nudge'> &
-  Pick<PairDependencies, 'incomingDir'> & { readonly temporal: Client };
+  Pick<PairDependencies, 'incomingDir'> &
+  Pick<EvidenceDependencies, 'evidence' | 'gateKeys'> &
+  Pick<GitDependencies, 'remotes' | 'leases'> & {
+    readonly temporal: Client;
+    /** Of the user `control`. */
+    readonly connection: StoreConnection;
+    readonly workspaces: WorkspaceDependencies;
+  };
 
-export type ControlActivities = VerifyLocalActivities & VerifyActivities & PairActivities & ReconcileActivities;
+export type ControlActivities = VerifyLocalActivities &
+  VerifyActivities &
+  PairActivities &
+  ReconcileActivities &
+  WorkspaceLocalActivities &
+  WorkspaceActivities &
+  EvidenceActivities &
+  GitActivities &
+  VerificationActivities &
+  TicketActivities &
+  AgentActivities;
 
 export function controlActivities(given: ControlDependencies): ControlActivities {
   const { temporal } = given;
@@ -34,7 +73,36 @@ export function controlActivities(given: ControlDependencies): ControlActivities
       await temporal.workflow.getHandle(workflowId).cancel();
     },
   };
+  const evidence = evidenceActivities(given);
+  const git: GitActivities = gitActivities({
+    ...given,
+    mayLand: (request) =>
+      landingPermission(
+        {
+          reader: given.evidence,
+          standing: (of) => evidence.decisionApplies(of),
+          describeChange: (of) => git.describeChange(of),
+        },
+        request,
+      ),
+  });
   return {
+    ...evidence,
+    ...git,
+    ...workspaceActivities(given.workspaces),
+    ...agentActivities(given.workspaces),
+    ...ticketActivities({
+      tickets: ticketStore(given.connection),
+      writeAssignment: (tenant, assignment) => writeAssignment(given.connection, tenant, assignment),
+      repositoriesDir: given.repositoriesDir,
+    }),
+    ...verificationActivities({
+      ...given,
+      evidenceStore: given.evidence,
+      evidence,
+      workforceRevision: given.workspaces.registry.workforceRevision,
+      taskIdKey: derivedKey(given.workspaces.claimKey, 'task-id'),
+    }),
     prepareRun: (accepted) => prepareRun(verify, accepted),
     takeTurn: (request) => takeTurn(verify, request),
     announcePhase: (notice) => announcePhase(verify, notice),
@@ -45,6 +113,8 @@ export function controlActivities(given: ControlDependencies): ControlActivities
     revokePair: (request) => revokePair(pair, request),
     writeKillSwitch: (write) => writeKillSwitch(pair, write),
     cancelRunning: (tenant) => cancelRunning(pair, tenant),
+    reconcileWorkspaces: (tenant) =>
+      withPulse((pulse) => reconcileWorkspaces(given.workspaces, workspaceWorkflows(temporal), tenant, pulse)),
     endAbandonedRuns: (tenant) => endAbandonedRuns(verify, (of) => listAbandoned(temporal, of), tenant),
   };
 }

@@ -12,7 +12,7 @@ const LEAVE_MS = 3_000;
 
 async function main(file: string): Promise<void> {
   const executor = await startExecutor(await readExecutorSettings(file));
-  process.stderr.write(`executor: serving, boot ${executor.bootId}\n`);
+  process.stderr.write(`executor: serving, boot ${executor.bootId}; ${executor.containment}\n`);
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => void executor.close());
   await executor.ended;
 }

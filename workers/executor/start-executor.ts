@@ -10,9 +10,11 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { createExecutorActivities } from '../../activities/executor/activity.ts';
+import { describeContainment } from '../../activities/executor/containment.ts';
 import { createGatewayClient, type GatewayClient } from '../../activities/executor/gateway-client.ts';
 import { probeSandbox } from '../../activities/executor/probe.ts';
 import type { ExecutorContext } from '../../activities/executor/run-action.ts';
+import { removeUnfinished } from '../../activities/executor/prepare/cache.ts';
 import { removeLeftRuns, writeSandboxEtc } from '../../activities/executor/run-directory.ts';
 import { createToolchainDigests } from '../../activities/executor/toolchain-digest.ts';
 import { searchToolchains } from '../../activities/executor/toolchain-search.ts';
@@ -26,6 +28,8 @@ import type { ExecutorSettings } from './settings.ts';
 
 export interface RunningExecutor {
   readonly bootId: string;
+  /** What contains its runs, and the limits that hold here, as a sentence. */
+  readonly containment: string;
   /**
    * Resolves after {@link RunningExecutor.close}. @throws `executor_lost` when the door disowned a run: start again, and the
    * registration says whether the credential still holds; `not_allowed` when it does not
@@ -36,6 +40,8 @@ export interface RunningExecutor {
 
 /** Three parts of a minute: a gateway that restarts takes seconds. */
 const CONNECT_PATIENCE_MS = 60_000;
+/** What preparations made, all of them together. */
+const PREPARED_BYTES = 4 * 1024 * 1024 * 1024;
 const GRACE_MS = 400;
 const FLUSH_MS = 100;
 const OUTPUT_PATIENCE_MS = 180_000;
@@ -58,6 +64,7 @@ export async function startExecutor(settings: ExecutorSettings): Promise<Running
     const { worker, ended } = await startWorker(context, grant, forwarder.address, closeAll);
     return {
       bootId,
+      containment: describeContainment(context.probe),
       ended,
       close: async () => {
         if (worker.getState() === 'RUNNING') worker.shutdown();
@@ -89,6 +96,7 @@ async function makeContext(
     loadCommandPolicy(settings.policyDirectory ?? undefined),
     settings.toolchains ?? searchToolchains(),
     removeLeftRuns(inside('runs')),
+    removeUnfinished(inside('prepared')),
     writeSandboxEtc(inside('etc')),
   ]);
   await writeToolDirectory(toolchains, inside('tools'));
@@ -111,6 +119,13 @@ async function makeContext(
     toolDirectory: inside('tools'),
     reporter: fileURLToPath(import.meta.resolve('../../activities/executor/node-test-reporter.mjs')),
     worktree: settings.worktree,
+    prepare: {
+      directory: inside('prepared'),
+      maxBytes: PREPARED_BYTES,
+      gatewaySocket: settings.gatewaySocket,
+      bearer: grant.bearer,
+      environment: policy.policy.environment,
+    },
     graceMs: GRACE_MS,
     flushMs: FLUSH_MS,
     outputPatienceMs: OUTPUT_PATIENCE_MS,

@@ -32,6 +32,7 @@ export const PERSIST_UNTIL_KEPT: ActivityOptions = {
 /** Beyond the command's own limit: export, artifacts, and 180 s for which an executor keeps output while the store is away. */
 const AROUND_THE_COMMAND_SECS = 420;
 
+/** `timeoutSecs`: of the command and of its preparation together. */
 export function runOptions(seat: Seat, timeoutSecs: number, summary: string): ActivityOptions {
   return {
     taskQueue: executorQueue(seat),

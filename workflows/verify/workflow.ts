@@ -93,9 +93,9 @@ async function runOnce(run: Run, attempt: Attempt): Promise<RunEnd> {
 /** Runs the command once on the executor's own queue, and notices when the executor comes back without it. */
 async function dispatch(run: Run, { signed }: PreparedRun): Promise<RunEnd> {
   const { request } = run.accepted;
-  const executor = proxyActivities<ExecutorActivities>(
-    runOptions(run.seat, request.timeoutSecs, request.argv.join(' ')),
-  );
+  // Actions that were signed before there were preparations have none.
+  const seconds = request.timeoutSecs + (signed.action.prepare?.timeoutSecs ?? 0);
+  const executor = proxyActivities<ExecutorActivities>(runOptions(run.seat, seconds, request.argv.join(' ')));
   const finished = executor
     .runCommand(signed)
     .then(

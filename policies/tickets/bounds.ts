@@ -1,0 +1,42 @@
+/** How often and how long anything is tried before a person looks at it (spec/tickets.md, Bounded loops). */
+import type { TicketWait } from '../../schemas/ticket/phase.ts';
+
+export const TICKET_BOUNDS = {
+  /** Rounds of a plan, of a segment, of a merge candidate. */
+  rounds: 3,
+  /** Times a ticket's work is sent back, in all. */
+  rework: 10,
+  /** Agents, workspaces and reviewers that failed us. */
+  providerFailures: 5,
+  /** Times an unreadable verdict is asked for once more. */
+  reasks: 1,
+  /** Tests of one candidate without an answer. */
+  tests: 3,
+  /** Candidates made because the base moved. */
+  candidates: 3,
+  /** Reports of the continuous integration that are no answer. */
+  ci: 3,
+  docs: 3,
+} as const;
+
+const MINUTE = 60;
+
+/**
+ * Seconds that one wait may last; `null`: for as long as a person takes. FORGE's waits are longer than any life of a workspace,
+ * whose own timer comes first; these catch what no other timer does.
+ */
+export const WAIT_BOUND_SECONDS: Readonly<Record<TicketWait, number | null>> = {
+  workspace: 60 * MINUTE,
+  plan: 5 * 60 * MINUTE,
+  segment: 5 * 60 * MINUTE,
+  ready: 5 * 60 * MINUTE,
+  verification: 90 * MINUTE,
+  gate: 15 * MINUTE,
+  candidate: 15 * MINUTE,
+  test: 90 * MINUTE,
+  ci: 120 * MINUTE,
+  merge: 30 * MINUTE,
+  documentation: 90 * MINUTE,
+  operator: null,
+  nothing: null,
+};

@@ -1,0 +1,78 @@
+/** Reviews: the approval, the verdict's route, and what kept verification from answering. */
+import type { EventOf } from '../../schemas/ticket/event.ts';
+import { isReview, type ReviewPhase } from '../../schemas/ticket/phase.ts';
+import type { TicketReview, TicketState } from '../../schemas/ticket/state.ts';
+import { TICKET_BOUNDS } from './bounds.ts';
+import { mismatch, moved, noted, openEvaluation, refused, stop, type Change } from './outcome.ts';
+import { withRejection } from './rework.ts';
+
+export function onReviewAnswered(state: TicketState, event: EventOf<'reviewAnswered'>): Change {
+  const { review } = state;
+  if (review === null || review.route !== null)
+    return refused('ticket_phase', { event: event.type, phase: state.phase });
+  if (event.n !== review.n) return mismatch(event.type, 'evaluation', event.n, review.n);
+  const { answer, approvalId, reviewDigest } = event;
+  if (review.answer !== null) {
+    const same = review.answer.approvalId === approvalId && review.answer.reviewDigest === reviewDigest;
+    return same && review.answer.answer === answer ? noted(state, 'answered again') : refused('approval_used');
+  }
+  const answered = { ...review, answer: { answer, approvalId, reviewDigest } };
+  return noted({ ...state, review: answered }, `${answer} of evaluation ${event.n}`);
+}
+
+export function onReviewed(state: TicketState, event: EventOf<'reviewed'>): Change {
+  const { review, phase } = state;
+  if (review === null || !isReview(phase) || review.route !== null) {
+    return refused('ticket_phase', { event: event.type, phase });
+  }
+  if (event.n !== review.n) return mismatch(event.type, 'evaluation', event.n, review.n);
+  const { route, subjectDigest } = event;
+  const why = event.failureClass ?? 'no class named';
+  switch (route) {
+    case 'proceed':
+    case 'retry_producer': {
+      const judged: TicketReview = { ...review, subjectDigest, route };
+      return moved({ ...state, review: judged }, `verified, ${route}`);
+    }
+    case 'reask':
+      return reask(state, phase);
+    case 'human': {
+      const listed = withRejection(state, event.at, `NEEDS_HUMAN: ${why}`, event.refs);
+      return moved(stop(listed, 'awaiting_human', 'reviewer_asked', why, phase), 'the reviewer asks for a person');
+    }
+    case 'stop': {
+      const listed = withRejection(state, event.at, `BLOCKED_UPSTREAM: ${why}`, event.refs);
+      return moved(stop(listed, 'blocked', 'upstream', why, phase), 'the cause is outside the repository');
+    }
+  }
+}
+
+function reask(state: TicketState, phase: ReviewPhase): Change {
+  if (state.attempts.reasks >= TICKET_BOUNDS.reasks) {
+    const detail = 'the verdict could not be read, twice';
+    return moved(stop(state, 'awaiting_human', 'unparseable_verdict', detail, phase), detail);
+  }
+  const attempts = { ...state.attempts, reasks: state.attempts.reasks + 1 };
+  return moved(openEvaluation({ ...state, attempts }, phase), 'the verdict could not be read; asked once more');
+}
+
+export function onVerificationUnavailable(state: TicketState, event: EventOf<'verificationUnavailable'>): Change {
+  const { review, phase } = state;
+  if (review === null || !isReview(phase) || review.route !== null) {
+    return refused('ticket_phase', { event: event.type, phase });
+  }
+  if (event.n !== review.n) return mismatch(event.type, 'evaluation', event.n, review.n);
+  const failures = state.attempts.providerFailures + 1;
+  const counted = { ...state, attempts: { ...state.attempts, providerFailures: failures } };
+  const detail = `verification is unavailable: ${event.reason}`;
+  if (failures >= TICKET_BOUNDS.providerFailures) {
+    return moved(stop(counted, 'awaiting_human', 'provider_failed', event.reason, phase), detail);
+  }
+  return moved(openEvaluation(counted, phase), detail);
+}
+
+/** Never an approval, and nothing that trying again would mend (seeds/000). */
+export function onArtifactMissing(state: TicketState, event: EventOf<'artifactMissing'>): Change {
+  const resume = isReview(state.phase) ? state.phase : 'testing';
+  return moved(stop(state, 'blocked', 'missing_artifact', event.path, resume), `missing: ${event.path}`);
+}

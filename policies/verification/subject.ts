@@ -1,0 +1,113 @@
+/** The subject of a ticket's gate: every material input of what is judged, from the ticket's parameters and our own records. */
+import { canonicalBytes } from '../../schemas/canonical.ts';
+import { contentDigest, parseContentDigest, type ContentDigest } from '../../schemas/digest.ts';
+import { portcullisError } from '../../schemas/errors.ts';
+import type { CheckDefinition } from '../../schemas/gate/check.ts';
+import type { GateRequirements } from '../../schemas/gate/activities.ts';
+import type { Principal } from '../../schemas/gate/references.ts';
+import type { SubjectCheck, SubjectManifest } from '../../schemas/gate/subject.ts';
+import type { TicketDefinition } from '../../schemas/ticket/definition.ts';
+import type { SubjectParameters } from '../../schemas/verification/workflow.ts';
+
+/** Raised when the workflows judge another way: a subject judged by the old way is another subject. */
+export const WORKFLOW_REVISION = 'portcullis-ticket/1';
+
+/** What recording a subject looks up: the policy's demands, the change, the digest of the role registry. */
+export interface SubjectFacts {
+  readonly requirements: GateRequirements;
+  readonly diffDigest: ContentDigest;
+  readonly workforceRevision: ContentDigest;
+  /** PLAN.md at the plan's commit, in bytes. */
+  readonly planSize: number;
+}
+
+/**
+ * @throws `schema_invalid` when the ticket runs none of the commands that a required check accepts
+ */
+export function subjectOf(parameters: SubjectParameters, facts: SubjectFacts): SubjectManifest {
+  const { definition, execution, change, plan } = parameters;
+  const items = definition.criteria.map(({ id, required, methods }) => ({
+    criterionId: id,
+    revision: 1,
+    required,
+    methods,
+  }));
+  return {
+    schema: 'portcullis/subject/v1',
+    tenant: parameters.tenant,
+    missionId: parameters.ticket,
+    executionId: execution.id,
+    executionGeneration: execution.generation,
+    stateRevision: parameters.stateRevision,
+    workPackage:
+      parameters.segment === null ? null : { id: `segment-${parameters.segment.n}`, revision: plan.revision },
+    operation: null,
+    producer: {
+      principal: producerOf(parameters.ticket),
+      runId: parameters.producer.run,
+      resultId: change.head,
+      resultDigest: digestOfValue({ head: change.head, diff: facts.diffDigest }),
+    },
+    objective: { revision: 1, digest: objectiveOf(definition) },
+    criteria: { revision: 1, digest: digestOfValue(definition.criteria), items },
+    resources: [],
+    artifacts: [planArtifact(plan, facts.planSize)],
+    change: { baseDigest: change.base, headDigest: change.head, diffDigest: facts.diffDigest },
+    requiredChecks: facts.requirements.checks.map((check) => chosen(check, definition)),
+    gatePolicy: facts.requirements.policy,
+    gateDefinition: facts.requirements.definition,
+    workflowRevision: WORKFLOW_REVISION,
+    workforceRevision: facts.workforceRevision,
+    risk: { class: definition.risk, securityRequirementRevision: 1 },
+    priorBlockers: [],
+    requestSchemaVersion: 1,
+  };
+}
+
+/** FORGE of a ticket is one hand, whatever workspace it works in. */
+export function producerOf(ticket: string): Principal {
+  return { id: `forge:${ticket}`, lineage: [] };
+}
+
+/** SENTINEL of a ticket likewise; it descends from nobody, least of all from the producer. */
+export function reviewerOf(ticket: string): Principal {
+  return { id: `sentinel:${ticket}`, lineage: [] };
+}
+
+function chosen({ checkId, accepts }: GateRequirements['checks'][number], ticket: TicketDefinition): SubjectCheck {
+  const fits = accepts.find(({ definition }) => isRunBy(ticket, definition));
+  if (fits === undefined) {
+    throw portcullisError('schema_invalid', {
+      path: 'checks',
+      reason: `none is a command that the check ${checkId} accepts`,
+    });
+  }
+  return { checkId, definitionDigest: fits.digest, timeSensitive: false, horizonSeconds: null };
+}
+
+/** What the control plane looks at itself needs no command of the ticket. */
+function isRunBy(ticket: TicketDefinition, definition: CheckDefinition): boolean {
+  if (definition.kind === 'builtin') return true;
+  return ticket.checks.some(
+    ({ argv }) =>
+      argv.length === definition.argv.length && argv.every((token, index) => token === definition.argv[index]),
+  );
+}
+
+/** The accepted plan, by the bytes that were accepted; `size` in bytes. */
+export function planArtifact(
+  { revision, digest }: SubjectParameters['plan'],
+  size: number,
+): SubjectManifest['artifacts'][number] {
+  return { artifactId: 'PLAN.md', revision, mediaType: 'text/markdown', digest: parseContentDigest(digest), size };
+}
+
+/** What the ticket wants, in its own words. */
+export function objectiveOf({ title, body, issueUrl }: TicketDefinition): ContentDigest {
+  return digestOfValue({ title, body, issueUrl });
+}
+
+/** Of a value that is no record of its own. */
+export function digestOfValue(value: unknown): ContentDigest {
+  return contentDigest(canonicalBytes(value));
+}

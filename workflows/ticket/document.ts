@@ -1,0 +1,63 @@
+/** After the merge: LORE documents the change, on documents only, behind a small gate of its own. */
+import { proxyActivities } from '@temporalio/workflow';
+import { producerRun } from '../../policies/tickets/subject.ts';
+import { DOCUMENTATION_PATHS, type TicketActivities } from '../../schemas/ticket/activities.ts';
+import type { GitActivities } from '../../schemas/git/activities.ts';
+import { candidateOn, landedAnswer } from './landing.ts';
+import { ASKING, GIT } from './options.ts';
+import { produce } from './produce.ts';
+import { evaluate } from './review.ts';
+import { commit, now, type Session } from './session.ts';
+
+const { recordDocumentation } = proxyActivities<TicketActivities>(ASKING);
+const { describeChange } = proxyActivities<GitActivities>(GIT);
+
+export async function document(session: Session): Promise<void> {
+  const { revision, documentation } = session.state;
+  if (!session.input.definition.documentation) {
+    await commit(session, { type: 'nothingToDocument', revision, ...now('ticket') });
+    return;
+  }
+  if (documentation === null) {
+    await produce(session, 'lore');
+    return;
+  }
+  const failure = await landDocumentation(session, documentation);
+  const decided = { revision, ...now('lore') };
+  await commit(
+    session,
+    failure === null
+      ? { ...decided, type: 'documentationLanded', commit: documentation.head }
+      : { ...decided, type: 'documentationFailed', reason: failure },
+  );
+}
+
+/** Why it did not land; `null` when it did. */
+async function landDocumentation(
+  session: Session,
+  { head, n }: { readonly head: string; readonly n: number },
+): Promise<string | null> {
+  const { tenant, ticketId, merge, plan, execution, revision } = session.state;
+  const { definition } = session.input;
+  if (merge === null || plan === null) return 'nothing has landed';
+  const { base, made } = await candidateOn(session, { head, message: `Document ${ticketId}: ${definition.title}` });
+  if (made.kind !== 'candidate') return made.kind;
+  const change = { base, head: made.commit };
+  const { within } = await describeChange({ tenant, pair: ticketId, ...change, within: DOCUMENTATION_PATHS });
+  if (!within) return 'it changes more than documents';
+  const { subjectDigest } = await recordDocumentation({
+    tenant,
+    ticket: ticketId,
+    execution,
+    stateRevision: revision,
+    n,
+    plan,
+    change,
+    producer: { run: producerRun(session.state, 'lore') },
+    definition,
+  });
+  const { decision, evaluationKey } = await evaluate(session, 'operation', subjectDigest, n);
+  if (decision !== 'pass') return `its gate says ${decision}`;
+  const answer = await landedAnswer(session, { expectedOld: base, candidate: made.commit, evaluationKey });
+  return answer.outcome === 'landed' ? null : answer.outcome;
+}

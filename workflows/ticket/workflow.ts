@@ -1,0 +1,190 @@
+/**
+ * `ticket`: one ticket from plan to merged change (spec/tickets.md). Its state changes only through the reducer in
+ * `policies/tickets`; here is what is done in each place. No execution or run time-out may be set on it: those run no cleanup.
+ */
+import {
+  allHandlersFinished,
+  CancellationScope,
+  CancelledFailure,
+  condition,
+  continueAsNew,
+  isCancellation,
+  proxyActivities,
+  sleep,
+  TemporalFailure,
+  workflowInfo,
+} from '@temporalio/workflow';
+import { stepOf } from '../../policies/tickets/position.ts';
+import type { GitActivities } from '../../schemas/git/activities.ts';
+import type { PairActivities } from '../../schemas/pair-activities.ts';
+import { isTerminal } from '../../schemas/ticket/phase.ts';
+import type { TicketInput, TicketOutcome } from '../../schemas/ticket/workflow.ts';
+import type { TeardownTrigger } from '../../schemas/workspace/workflow.ts';
+import { document } from './document.ts';
+import { codeOf } from './failure.ts';
+import { hearUpdates } from './handlers.ts';
+import { combine, landCandidate } from './landing.ts';
+import { ASKING, GIT } from './options.ts';
+import { produce } from './produce.ts';
+import { decide, review, testCandidate } from './review.ts';
+import { commit, now, openSession, settled, show, type Session } from './session.ts';
+import { whileUnmoved } from './steps.ts';
+import { hearWorkspaces, releaseAll, releaseUnneeded } from './workspaces.ts';
+
+const { recordPair } = proxyActivities<PairActivities>(ASKING);
+const { importRepository } = proxyActivities<PairActivities>(GIT);
+const { fetchBase } = proxyActivities<GitActivities>(GIT);
+
+export async function ticket(input: TicketInput): Promise<TicketOutcome> {
+  const session = setup(input);
+  const end = await run(session).catch((thrown: unknown) => endOf(session, thrown));
+  if (end === 'again') {
+    const { state, seq } = session;
+    return await continueAsNew<typeof ticket>({ ...input, carried: { state, seq } });
+  }
+  await CancellationScope.nonCancellable(() => close(session, end));
+  const { state } = session;
+  if (end === 'cancelled') throw new CancelledFailure('the ticket was cancelled, and nothing of it is left');
+  return {
+    ticket: state.ticketId,
+    phase: state.phase === 'done' ? 'done' : 'abandoned',
+    merged: state.merge?.state === 'landed' ? state.merge.candidate : null,
+  };
+}
+
+function setup(input: TicketInput): Session {
+  const session = openSession(input);
+  hearWorkspaces(session);
+  hearUpdates(session);
+  show(session);
+  return session;
+}
+
+type End = 'ended' | 'cancelled' | 'again';
+
+async function run(session: Session): Promise<End> {
+  while (!isTerminal(session.state.phase)) {
+    await releaseUnneeded(session);
+    // Abandoned while that was under way: there is no step left that anything would end.
+    if (isTerminal(session.state.phase)) break;
+    if (isLong(session)) {
+      await settled(session);
+      await condition(allHandlersFinished);
+      // What came in meanwhile is dealt with first: a landing must not be cut in two.
+      if (!isTerminal(session.state.phase)) return 'again';
+      break;
+    }
+    show(session);
+    const { state } = session;
+    await step(session).catch((thrown: unknown) => mendOrStop(session, thrown));
+    // Whatever kept the step from changing anything is not gone within the same moment.
+    if (session.state === state) await sleep('1s');
+  }
+  return 'ended';
+}
+
+/** Takes in the repository and writes the pair: its id is the ticket's. */
+async function openPair(session: Session): Promise<void> {
+  const { tenant, definition, source, by } = session.input;
+  const repository = { tenant, pair: definition.id };
+  const base =
+    source.baseSha ??
+    (await fetchBase({ ...repository, remote: source.remote, branch: definition.baseBranch, initial: null })).commit;
+  await importRepository({ ...repository, importId: source.importId, headSha: base, baseSha: null });
+  session.state = { ...session.state, base, head: base };
+  const { execution, baseBranch } = session.state;
+  await recordPair({
+    input: {
+      ...repository,
+      importId: null,
+      headSha: base,
+      baseSha: null,
+      execution: execution.id,
+      generation: execution.generation,
+      roles: ['forge', 'sentinel', 'verifier', 'lore'],
+      // Tests of a reviewer run in a fresh clone: what FORGE's own executor says can fail its work, never pass it.
+      routing: { default: 'verifier', permitted: ['verifier', 'forge'] },
+      workspaces: {},
+      baseBranch,
+      claims: [],
+      by,
+    },
+    credentials: [],
+  });
+  session.open = true;
+}
+
+async function step(session: Session): Promise<void> {
+  const work = workOf(session);
+  // Half a landing is none of ours: once begun it is heard out, a cancel of the ticket notwithstanding.
+  if (work === landCandidate) await CancellationScope.nonCancellable(() => landCandidate(session));
+  else await whileUnmoved(session, () => work(session));
+}
+
+/** What is done in the place where the ticket stands. */
+function workOf({ open, state }: Session): (session: Session) => Promise<void> {
+  const next = stepOf(state);
+  if (!open && next.do !== 'awaitOperator') return openPair;
+  switch (next.do) {
+    case 'produce':
+      return (session) => produce(session, next.role);
+    case 'verify':
+      return (session) => review(session, next.gate);
+    case 'decide':
+      return (session) => decide(session, next.gate);
+    case 'makeCandidate':
+      return combine;
+    case 'test':
+      return testCandidate;
+    case 'land':
+      return landCandidate;
+    case 'document':
+      return document;
+    case 'awaitOperator':
+    case 'end':
+      return untilMoved;
+  }
+}
+
+async function untilMoved(session: Session): Promise<void> {
+  const { revision } = session.state;
+  await condition(() => session.state.revision !== revision);
+}
+
+/** A step that failed for good stops the ticket for an operator, with the code; a cancel is no failure. */
+async function mendOrStop(session: Session, thrown: unknown): Promise<void> {
+  if (CancellationScope.current().consideredCancelled) throw thrown;
+  const reason = codeOf(thrown);
+  if (isTerminal(session.state.phase)) return;
+  const type = reason === 'kill_switch' ? 'killSwitchTurned' : 'recoveryFailed';
+  const stopped = await commit(session, { type, reason, ...now('ticket') });
+  if (!stopped.ok) throw thrown;
+}
+
+/** A cancel ends the ticket wherever it is; what has landed stays landed. */
+async function endOf(session: Session, thrown: unknown): Promise<End> {
+  if (!isCancellation(thrown)) {
+    // A failure that nothing above understood: the workflow fails by it, and leaves no workspace behind.
+    if (thrown instanceof TemporalFailure) await CancellationScope.nonCancellable(() => close(session, 'cancelled'));
+    throw thrown;
+  }
+  return await CancellationScope.nonCancellable(async (): Promise<End> => {
+    await commit(session, { type: 'cancelled', reason: 'the workflow was cancelled', ...now('operator') });
+    return 'cancelled';
+  });
+}
+
+/** Every workspace is released and its end awaited; then every caller has its answer. */
+async function close(session: Session, end: End): Promise<void> {
+  const trigger: TeardownTrigger =
+    end === 'cancelled' ? 'cancelled' : session.state.phase === 'done' ? 'merged' : 'abandoned';
+  await releaseAll(session, trigger);
+  await settled(session);
+  show(session);
+  await condition(allHandlersFinished);
+}
+
+function isLong({ input }: Session): boolean {
+  const { historyLength, continueAsNewSuggested } = workflowInfo();
+  return continueAsNewSuggested || (input.historyLimit !== null && historyLength > input.historyLimit);
+}

@@ -1,0 +1,153 @@
+/** The reviewer's part of a verification: a fresh read-only workspace, one turn, one re-ask, and what it appended. */
+import { condition, proxyActivities } from '@temporalio/workflow';
+import { reviewPrompt } from '../../policies/verification/prompts.ts';
+import type { ReviewEnding, ReviewReading, VerificationActivities } from '../../schemas/verification/activities.ts';
+import type { TicketAnswer, VerificationInput, VerificationOutcome } from '../../schemas/verification/workflow.ts';
+import type { AgentActivities, AgentAnswer } from '../../schemas/workspace/agent.ts';
+import { recordContract, type Checked } from './checks.ts';
+import { agentTurns, RECORDING } from './options.ts';
+import type { Acquired, Seats } from './seats.ts';
+import type { Show } from './sight.ts';
+
+const { openReview, readReview, concludeReview } = proxyActivities<VerificationActivities>(RECORDING);
+
+/** A session that fails is tried once more in a fresh workspace; what the ticket makes of two failures is its own bound. */
+const SESSIONS = 2;
+const TURN_SECS = 900;
+const STALL_SECS = 180;
+/** The reviewer uses its approval before its turn ends; this is for the way from the gateway to here. */
+const ANSWER_WAIT = '30 seconds';
+/** The approval ends with the longest that a session may take. */
+const APPROVAL_MS = (2 * TURN_SECS + 120) * 1000;
+
+type Read = Extract<ReviewReading, { readonly found: true }>;
+type Ready = Extract<Acquired, { readonly kind: 'ready' }>['ready'];
+type Reviewed = Extract<VerificationOutcome, { readonly outcome: 'reviewed' | 'unavailable' }>;
+
+export async function review(
+  input: VerificationInput,
+  checked: Checked,
+  seats: Seats,
+  answers: readonly TicketAnswer[],
+  show: Show,
+): Promise<Reviewed> {
+  const { parameters, subjectDigest, n } = input;
+  let last: Reviewed | null = null;
+  for (let session = 1; session <= SESSIONS; session += 1) {
+    show('review', 'workspace', 'a fresh read-only workspace for the reviewer');
+    const seat = await seats.acquire('sentinel', session, `review of ${parameters.gate}`);
+    if (seat.kind === 'ended') {
+      last = unavailable(checked, 'provider_error', []);
+      continue;
+    }
+    const { ready } = seat;
+    const opening = {
+      parameters,
+      subjectDigest,
+      n,
+      workspaceGeneration: ready.workspaceGeneration,
+      expiresAt: Date.now() + APPROVAL_MS,
+    };
+    const opened = await openReview(opening);
+    show('review', 'agent', `the reviewer works on ${opened.name}`);
+    const ending = await ask(input, ready, opened.name, answers);
+    show('record', 'store', 'the review is committed and recorded');
+    const conclusion = {
+      opening,
+      opened,
+      runId: runIdOf(n, ready.workspaceGeneration, ending),
+      ending,
+      checks: checked.answers,
+      at: Date.now(),
+    };
+    if (ending.state === 'answered' && parameters.gate === 'plan') {
+      await recordContract(input, { name: opened.name, digest: ending.reading.digest }, contractStatus(ending.reading));
+    }
+    const { refs, stale } = await concludeReview(conclusion);
+    await seats.release(ready.run, 'its review is over');
+    if (stale) return unavailable(checked, 'subject_superseded', refs);
+    if (ending.state === 'answered') return reviewed(checked, ending.reading, refs);
+    last = unavailable(checked, ending.reason, refs);
+  }
+  return last ?? unavailable(checked, 'provider_error', []);
+}
+
+/** The review itself is in the name of the run that recorded it. */
+function runIdOf(n: number, generation: number, ending: ReviewEnding): string {
+  const said = ending.state === 'answered' ? ending.reading.digest.slice('sha256:'.length) : 'unavailable';
+  return `evaluation-${n}/generation-${generation}/${said}`;
+}
+
+async function ask(
+  { parameters }: VerificationInput,
+  ready: Ready,
+  name: string,
+  answers: readonly TicketAnswer[],
+): Promise<ReviewEnding> {
+  const { tenant, ticket } = parameters;
+  const turn = (number: number, prompt: string): Promise<AgentAnswer> =>
+    proxyActivities<AgentActivities>(agentTurns(TURN_SECS)).agentTurn({
+      tenant,
+      run: ready.run,
+      coderWorkspaceId: ready.coderWorkspaceId,
+      turn: number,
+      prompt,
+      timeoutSecs: TURN_SECS,
+      stallSecs: STALL_SECS,
+    });
+  const read = () => readReview({ tenant, ticket, workspaceGeneration: ready.workspaceGeneration, name });
+
+  const first = await turn(1, reviewPrompt(parameters, name));
+  if (first.outcome !== 'answered') return { state: 'unavailable', reason: reasonOf(first) };
+  let reading = await read();
+  const reask = reading.found ? reading.reask : `Nothing was appended. Append ${name} and answer your approval.`;
+  if (reask !== null) {
+    const second = await turn(2, reask);
+    if (second.outcome !== 'answered') return { state: 'unavailable', reason: reasonOf(second) };
+    reading = await read();
+  }
+  if (!reading.found) return { state: 'unavailable', reason: 'malformed_output' };
+  if (reading.verdict !== 'UNPARSEABLE' && !(await answered(answers, reading))) {
+    // A verdict that nobody put their approval to is nobody's.
+    return { state: 'unavailable', reason: 'timeout' };
+  }
+  return { state: 'answered', reading };
+}
+
+async function answered(answers: readonly TicketAnswer[], { digest, verdict }: Read): Promise<boolean> {
+  const wanted = verdict === 'APPROVED' ? 'approve' : 'reject';
+  return await condition(
+    () => answers.some((given) => given.reviewDigest === digest && given.answer === wanted),
+    ANSWER_WAIT,
+  );
+}
+
+function reasonOf({ outcome }: AgentAnswer): 'provider_error' | 'timeout' {
+  return outcome === 'timed_out' || outcome === 'stalled' ? 'timeout' : 'provider_error';
+}
+
+function contractStatus({ route }: Read): 'passed' | 'failed' | 'inconclusive' {
+  if (route === 'proceed') return 'passed';
+  return route === 'retry_producer' ? 'failed' : 'inconclusive';
+}
+
+function reviewed(checked: Checked, reading: Read, refs: readonly string[]): Reviewed {
+  return {
+    outcome: 'reviewed',
+    // It was asked again already: a second unreadable verdict is a person's.
+    route: reading.route === 'reask' ? 'human' : reading.route,
+    failureClass: reading.failureClass,
+    reviewDigest: reading.digest,
+    refs,
+    checks: checked.outcomes,
+    runs: [],
+  };
+}
+
+function unavailable(
+  checked: Checked,
+  reason: Extract<Reviewed, { readonly outcome: 'unavailable' }>['reason'],
+  refs: readonly string[],
+): Reviewed {
+  return { outcome: 'unavailable', reason, refs, checks: checked.outcomes, runs: [] };
+}
