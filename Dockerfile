@@ -15,7 +15,7 @@ COPY --from=build /tmp/portcullis-*.tgz /tmp/portcullis.tgz
 RUN npm install --global --omit=dev --no-audit --no-fund /tmp/portcullis.tgz && rm /tmp/portcullis.tgz
 # A named volume takes the owner of the directory it is first mounted on.
 RUN install -d -o node -g node -m 0700 /var/lib/portcullis /var/lib/portcullis/repositories \
-      /var/lib/portcullis/incoming /keys /keys/all /keys/control /keys/gate /keys/gateway /keys/operator \
+      /var/lib/portcullis/incoming /keys /keys/all /keys/control /keys/gate /keys/gateway /keys/egress /keys/operator \
   && install -d -o node -g node -m 0755 /keys/store
 USER node
 ENV PORTCULLIS_STATE_DIR=/var/lib/portcullis NODE_ENV=production

@@ -8,6 +8,7 @@ const common = {
   teardownTimeout: 10_000,
 } as const;
 
+// No file keeps state for another (`isolate: false`): a module graph for each would cost as much as the tests.
 export default defineConfig({
   test: {
     projects: [
@@ -15,7 +16,6 @@ export default defineConfig({
         test: {
           ...common,
           name: 'unit',
-          // Units hold no state between files; a module graph for each file would cost as much as the tests.
           isolate: false,
           include: ['{schemas,policies,workflows,activities,workers,gateway,client,cli,local,scripts}/**/*.test.ts'],
         },
@@ -24,6 +24,7 @@ export default defineConfig({
         test: {
           ...common,
           name: 'system',
+          isolate: false,
           include: ['test/**/*.test.ts'],
           testTimeout: 60_000,
           globalSetup: ['test/support/global-setup.ts'],

@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { shippedCommandPolicies } from '../activities/policy/load.ts';
+import { shippedRoutingPolicies } from '../activities/policy/routing.ts';
 import { PACKAGE_ROOT, isClone } from '../local/package-root.ts';
 import { statePaths, type StatePaths } from '../local/state.ts';
 import { portcullisError } from '../schemas/errors.ts';
@@ -77,8 +78,10 @@ function derivedDefaults(paths: StatePaths, configFile: string): Partial<Record<
     'keys.dir': paths.keys,
     'repositories.dir': paths.repositories,
     'incoming.dir': paths.incoming,
+    'git.remotes': `${join(paths.root, 'remotes')}/`,
     'gateway.socket': paths.gatewaySocket,
     'policies.dir': shippedCommandPolicies(),
+    'routing.dir': shippedRoutingPolicies(),
   };
 }
 

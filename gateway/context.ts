@@ -6,6 +6,7 @@ import type { Client } from '@temporalio/client';
 import type { Logger } from 'pino';
 import type { GatewayStore, StoreReader } from '../activities/store/port.ts';
 import type { LoadedCommandPolicy } from '../policies/commands/types.ts';
+import type { LoadedRoutingPolicy } from '../policies/routing/types.ts';
 import type { Allowance } from './authority/allowance.ts';
 import type { CredentialCache } from './authority/credentials.ts';
 import type { GatewayLimits } from './limits.ts';
@@ -24,11 +25,12 @@ export interface GatewayContext {
   /** Unique to this start of this process. */
   readonly replica: string;
   readonly keys: GatewayKeys;
-  /** `{repositoriesDir}/{tenant}/{pair}.git`: the control plane's own bare repositories, read only here. */
+  /** `{repositoriesDir}/{tenant}/{pair}.git`: the control plane's own bare repositories. Only git writes here, as it takes a push. */
   readonly repositoriesDir: string;
   /** `{incomingDir}/{tenant}/…`: bundles that an operator uploaded, for the control worker to import. */
   readonly incomingDir: string;
   readonly commandPolicy: LoadedCommandPolicy;
+  readonly routingPolicy: LoadedRoutingPolicy;
   readonly logger: Logger;
   readonly metrics: GatewayMetrics;
   readonly limits: GatewayLimits;
@@ -42,6 +44,8 @@ export interface GatewayKeys {
   readonly gatewayKey: Uint8Array;
   /** Makes task ids unguessable: `HMAC(taskIdKey, workflow id, attempt)`. */
   readonly taskIdKey: Uint8Array;
+  /** Makes approval tokens: `HMAC(approvalKey, tenant NUL approval id)`. */
+  readonly approvalKey: Uint8Array;
   /** Seals task tokens at the door. */
   readonly sealKey: Uint8Array;
   /** What executors verify actions with (Ed25519, PEM). */

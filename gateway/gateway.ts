@@ -82,7 +82,7 @@ function application(
 function countAnswers({ metrics }: GatewayContext): RequestHandler {
   return (req, res, next) => {
     // The first segment only: a path has ids in it, and a metric must not.
-    const part = /^\/(v1|a2a|git|healthz|readyz|metrics)\b/.exec(req.path)?.[1] ?? 'other';
+    const part = /^\/(v1|a2a|git|egress|healthz|readyz|metrics)\b/.exec(req.path)?.[1] ?? 'other';
     res.once('finish', () => metrics.httpAnswers.inc({ part, status: `${Math.floor(res.statusCode / 100)}xx` }));
     next();
   };

@@ -15,6 +15,7 @@ export function gatewayKeys(gatewayKey: Uint8Array, actionPublicKey: GatewayKeys
   return {
     gatewayKey,
     taskIdKey: derived(gatewayKey, 'task-id'),
+    approvalKey: derived(gatewayKey, 'approval'),
     sealKey: derived(gatewayKey, 'seal'),
     actionPublicKey,
   };

@@ -3,7 +3,7 @@
 export interface GatewayLimits {
   /** Largest JSON body, bytes. */
   readonly jsonBytes: number;
-  /** Largest uploaded bundle of a repository, bytes. */
+  /** Largest uploaded bundle of a repository, bytes: a bound by design, since disk and time are the installation's. */
   readonly bundleBytes: number;
   /** Milliseconds in which a new connection must show what it speaks. */
   readonly firstBytesMs: number;
@@ -38,6 +38,9 @@ export interface GatewayLimits {
   readonly gitSeconds: number;
   /** Largest request body of a fetch (the list of wants and haves), bytes. */
   readonly gitRequestBytes: number;
+  /** Largest pack of one push, bytes, and how much the packs of a pair's repository may hold before a push is refused. */
+  readonly gitPushBytes: number;
+  readonly gitRepositoryBytes: number;
 }
 
 export const DEFAULT_LIMITS: GatewayLimits = {
@@ -61,4 +64,6 @@ export const DEFAULT_LIMITS: GatewayLimits = {
   gitTotal: 16,
   gitSeconds: 120,
   gitRequestBytes: 4 * 1024 * 1024,
+  gitPushBytes: 256 * 1024 * 1024,
+  gitRepositoryBytes: 8 * 1024 * 1024 * 1024,
 };

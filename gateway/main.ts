@@ -3,19 +3,27 @@
  *
  * @example const gateway = await startGateway(settings); await gateway.close()
  */
+import { dirname, join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import type { Logger } from 'pino';
+import { gatePublicKeys } from '../activities/gate/public-keys.ts';
 import { loadCommandPolicy } from '../activities/policy/load.ts';
+import { loadRoutingPolicy } from '../activities/policy/routing.ts';
 import { connectStore, type StoreConnection } from '../activities/store/connect.ts';
+import { gateReader } from '../activities/store/gate-reader.ts';
 import { gatewayStore } from '../activities/store/gateway.ts';
 import { storeReader } from '../activities/store/reader.ts';
 import { a2aRouter } from './a2a/router.ts';
 import { startSweeping } from './a2a/start.ts';
 import { buildContext } from './build-context.ts';
 import { serveGateway, type RunningGateway } from './gateway.ts';
+import { harnessRouter } from './harness/router.ts';
 import { loadGatewayKeys } from './keys.ts';
 import type { GatewayLimits } from './limits.ts';
 import type { ListenSettings } from './listen.ts';
+import { egressRouter, type EgressAccess } from './egress/router.ts';
+import { orchestrationRouter } from './operator/orchestration-router.ts';
+import { gatesRouter } from './operator/gates-router.ts';
 import { operatorRouter } from './operator/router.ts';
 
 export interface GatewaySettings extends ListenSettings {
@@ -29,11 +37,17 @@ export interface GatewaySettings extends ListenSettings {
   readonly gatewayKeyFile: string;
   /** PEM file with the public half of the key that signs actions. */
   readonly actionPublicKeyFile: string;
+  /** PEM file with the public half of the gate worker's key; `gate.pub.pem` beside the action key's when left out. */
+  readonly gatePublicKeyFile?: string;
   /** The control plane's own bare repositories, and where uploaded bundles go. */
   readonly repositoriesDir: string;
   readonly incomingDir: string;
   /** Documents of the command policy. */
   readonly commandPolicyDir: string;
+  /** Where `/egress/…` leads; `null` where there is no egress. */
+  readonly egress?: EgressAccess | null;
+  /** Documents of the routing policy; those that come with the program when it is absent. */
+  readonly routingPolicyDir?: string;
   readonly logger: Logger;
   readonly limits?: Partial<GatewayLimits>;
 }
@@ -41,9 +55,10 @@ export interface GatewaySettings extends ListenSettings {
 /** @throws `setting_invalid`, `store_unavailable`, `store_unsafe`. Temporal may still be away: `/readyz` says so. */
 export async function startGateway(settings: GatewaySettings): Promise<RunningGateway> {
   const { url, gatewayPassword, readerPassword } = settings.store;
-  const [keys, commandPolicy] = await Promise.all([
+  const [keys, commandPolicy, routingPolicy] = await Promise.all([
     loadGatewayKeys(settings.gatewayKeyFile, settings.actionPublicKeyFile),
     loadCommandPolicy(settings.commandPolicyDir),
+    loadRoutingPolicy(settings.routingPolicyDir),
   ]);
   const stores = await connectAll([
     connectStore({ url, user: 'gateway', password: gatewayPassword }),
@@ -67,12 +82,22 @@ export async function startGateway(settings: GatewaySettings): Promise<RunningGa
       repositoriesDir,
       incomingDir,
       commandPolicy,
+      routingPolicy,
       logger,
     },
     settings.limits,
   );
   try {
-    const running = await serveGateway(ctx, settings, { routers: [a2aRouter(ctx), operatorRouter(ctx)] });
+    const running = await serveGateway(ctx, settings, {
+      routers: [
+        a2aRouter(ctx),
+        operatorRouter(ctx),
+        orchestrationRouter(ctx, reader),
+        gatesRouter(ctx, { reader: gateReader(reader), keys: gatePublicKeys(gatePublicKeyFile(settings)) }),
+        egressRouter(ctx, settings.egress ?? null),
+        harnessRouter(ctx, gateway),
+      ],
+    });
     const sweeping = startSweeping(ctx);
     return {
       ...running,
@@ -86,6 +111,10 @@ export async function startGateway(settings: GatewaySettings): Promise<RunningGa
     await closeConnections();
     throw thrown;
   }
+}
+
+function gatePublicKeyFile(settings: GatewaySettings): string {
+  return settings.gatePublicKeyFile ?? join(dirname(settings.actionPublicKeyFile), 'gate.pub.pem');
 }
 
 /**

@@ -13,6 +13,11 @@ export function temporalFailure(thrown: unknown): unknown {
   return portcullisError('temporal_unavailable', { reason: status[code] }, thrown);
 }
 
+/** Whether a task of the workflow failed under an update, as when something else came in while it ended: the same update again. */
+export function lostItsTask(thrown: unknown): boolean {
+  return serviceCode(thrown) === status.FAILED_PRECONDITION;
+}
+
 /** The client wraps what gRPC said; the code is somewhere down the causes. */
 function serviceCode(thrown: unknown): status | undefined {
   let error = thrown;

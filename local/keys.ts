@@ -6,8 +6,11 @@
  * | `store-control`, `store-gate`, `store-gateway`, `store-reader` | password of that user of the store | that part; the gateway reads the last two |
  * | `store-admin` | password of the store's administrator | `up`, `doctor` |
  * | `gateway-key` | 32 random bytes, base64url: makes bearers | gateway |
+ * | `claim-key` | 32 random bytes, base64url: makes the claim codes of workspaces | control |
  * | `action.pem`, `action.pub.pem` | the key that signs actions and audit entries, and its public half | control; the gateway reads the public half |
- * | `gate.pem` | the key that signs decisions | gate |
+ * | `gate.pem`, `gate.pub.pem` | the key that signs decisions, and its public half | gate; control and the gateway read the public half |
+ * | `egress-key` | 32 random bytes, base64url: what the gateway shows the egress | gateway, egress |
+ * | `coder-lifecycle`, `coder-chat`, `coder-break-glass` | tokens at the local Coder | control, coder |
  * | `operator` | the operator's bearer | commands |
  */
 import { randomBytes } from 'node:crypto';
@@ -21,21 +24,28 @@ export const KEY_FILES = {
   gateway: 'gateway-key',
   action: 'action.pem',
   actionPublic: 'action.pub.pem',
+  claim: 'claim-key',
   gate: 'gate.pem',
+  gatePublic: 'gate.pub.pem',
+  egress: 'egress-key',
   operator: 'operator',
+  /** Token of one of the control plane's identities at Coder; only where there is a server. */
+  coderToken: (identity: 'lifecycle' | 'chat' | 'break-glass') => `coder-${identity}`,
   storePassword: (user: StoreUser | typeof ADMIN_USER) => `store-${user}`,
 } as const;
 
 /** The parts that read key files, and which ones each reads. */
 export const KEY_READERS = {
-  control: [KEY_FILES.storePassword('control'), KEY_FILES.action],
+  control: [KEY_FILES.storePassword('control'), KEY_FILES.action, KEY_FILES.gatePublic, KEY_FILES.claim],
   gate: [KEY_FILES.storePassword('gate'), KEY_FILES.gate],
   gateway: [
     KEY_FILES.storePassword('gateway'),
     KEY_FILES.storePassword('reader'),
     KEY_FILES.gateway,
     KEY_FILES.actionPublic,
+    KEY_FILES.egress,
   ],
+  egress: [KEY_FILES.egress],
   operator: [KEY_FILES.storePassword('control')],
 } as const;
 
@@ -52,9 +62,12 @@ export async function ensureKeys(directory: string): Promise<void> {
   const users: readonly (StoreUser | typeof ADMIN_USER)[] = [...STORE_USERS, ADMIN_USER];
   for (const user of users) ensureSecret(join(directory, KEY_FILES.storePassword(user)));
   ensureSecret(join(directory, KEY_FILES.gateway));
+  ensureSecret(join(directory, KEY_FILES.claim));
+  ensureSecret(join(directory, KEY_FILES.egress));
   const action = await loadOrCreateSigningKey(join(directory, KEY_FILES.action));
   writeFileSync(join(directory, KEY_FILES.actionPublic), action.publicPem, { mode: 0o600 });
-  await loadOrCreateSigningKey(join(directory, KEY_FILES.gate));
+  const gate = await loadOrCreateSigningKey(join(directory, KEY_FILES.gate));
+  writeFileSync(join(directory, KEY_FILES.gatePublic), gate.publicPem, { mode: 0o600 });
 }
 
 /** The passwords of all users; only for who sets the store up. */

@@ -10,16 +10,34 @@ import { contentDigest, digestHex } from '../schemas/digest.ts';
 import type { ProcessIdentity } from './processes.ts';
 
 /** The supervised parts, in the order in which they start. */
-export const PART_NAMES = ['store', 'temporal', 'gateway', 'control', 'gate'] as const;
+export const PART_NAMES = ['store', 'temporal', 'gateway', 'control', 'gate', 'egress', 'coder'] as const;
 export type PartName = (typeof PART_NAMES)[number];
 
 /** Ports of the stack. `controlHealth` and `gateHealth` serve health and metrics of the two workers. */
-export const PORT_NAMES = ['store', 'temporal', 'temporalUi', 'gateway', 'controlHealth', 'gateHealth'] as const;
+export const PORT_NAMES = [
+  'store',
+  'temporal',
+  'temporalUi',
+  'gateway',
+  'controlHealth',
+  'gateHealth',
+  'egress',
+  'coder',
+] as const;
 export type PortName = (typeof PORT_NAMES)[number];
 export type Ports = Readonly<Record<PortName, number>>;
 
 /** Lets the kernel choose every one. */
-export const ANY_PORTS: Ports = { store: 0, temporal: 0, temporalUi: 0, gateway: 0, controlHealth: 0, gateHealth: 0 };
+export const ANY_PORTS: Ports = {
+  store: 0,
+  temporal: 0,
+  temporalUi: 0,
+  gateway: 0,
+  controlHealth: 0,
+  gateHealth: 0,
+  egress: 0,
+  coder: 0,
+};
 
 /** Where the first start of all looks first. */
 export const DEFAULT_PORTS: Ports = {
@@ -29,6 +47,8 @@ export const DEFAULT_PORTS: Ports = {
   gateway: 7300,
   controlHealth: 7301,
   gateHealth: 7302,
+  egress: 7303,
+  coder: 7304,
 };
 
 const identity = z.object({ pid: z.number().int().positive(), started: z.string() });
@@ -64,6 +84,8 @@ const stateSchema = z.object({
     gateway: port,
     controlHealth: port,
     gateHealth: port,
+    egress: port,
+    coder: port,
   }),
   parts: z.object({
     store: partSchema,
@@ -71,6 +93,8 @@ const stateSchema = z.object({
     gateway: partSchema,
     control: partSchema,
     gate: partSchema,
+    egress: partSchema,
+    coder: partSchema,
   }),
 });
 
@@ -92,6 +116,9 @@ export function statePaths(root: string) {
     incoming: join(root, 'incoming'),
     workspaces: join(root, 'workspaces'),
     examples: join(root, 'examples'),
+    /** State of the local Coder, and the compute of its workspaces. */
+    coder: join(root, 'coder'),
+    compute: join(root, 'compute'),
     /** In a directory of its own, which is all that a workspace gets to see of this one. */
     gatewaySocket: socketPath(root),
     cache: join(root, 'cache'),

@@ -10,6 +10,7 @@ import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/wo
 import { startDevServer } from '../test/support/dev-server.ts';
 import { GOLDEN_PATHS } from '../test/workflows/golden.ts';
 import { CONTROL_PATHS, standIns, type ControlPath } from '../test/workflows/golden-control.ts';
+import { GATE_PATHS, playGate } from '../test/workflows/golden-gate.ts';
 import { play, type Theatre } from '../test/workflows/stage.ts';
 import { activityFailures } from '../workers/activity-failures.ts';
 import { bundleWorkflows } from '../workers/control/workflow-bundle.ts';
@@ -32,6 +33,9 @@ try {
       await meanwhile?.(staged);
       await record(`verify/${name}`, staged.handle);
     });
+  }
+  for (const path of GATE_PATHS.filter(({ name }) => wanted(name))) {
+    await playGate(theatre, path, (handle) => record(`${path.workflow}/${path.name}`, handle));
   }
   for (const path of CONTROL_PATHS.filter(({ name }) => wanted(name))) await playControl(path);
 } finally {

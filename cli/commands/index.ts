@@ -1,10 +1,11 @@
 /** Every command, in the order of the help. */
-import { Command } from 'commander';
+import type { Command } from 'commander';
+import { agentCommands } from './agent.ts';
 import { completionCommand } from './completion.ts';
 import { configCommand } from './config.ts';
 import { doctorCommand } from './doctor.ts';
 import { downCommand } from './down.ts';
-import { gateEvalCommand } from './gate-eval.ts';
+import { gateCommand } from './gate.ts';
 import { keysCommand } from './keys.ts';
 import { killSwitchCommand } from './kill-switch.ts';
 import { policyCommand } from './policy.ts';
@@ -12,9 +13,11 @@ import { replayCommand } from './replay.ts';
 import { serveCommand } from './serve.ts';
 import { statusCommand } from './status.ts';
 import { taskCommand } from './task.ts';
+import { ticketCommand } from './ticket.ts';
 import { upCommand } from './up.ts';
 import { verdictCommand } from './verdict-parse.ts';
 import { verifyCommand } from './verify.ts';
+import { incidentCommand, workspaceCommand } from './workspace.ts';
 
 export function addCommands(program: Command): void {
   program.addCommand(upCommand());
@@ -23,6 +26,10 @@ export function addCommands(program: Command): void {
   program.addCommand(doctorCommand());
   program.addCommand(verifyCommand());
   program.addCommand(taskCommand());
+  program.addCommand(ticketCommand());
+  program.addCommand(workspaceCommand());
+  program.addCommand(incidentCommand());
+  for (const command of agentCommands()) program.addCommand(command);
   program.addCommand(killSwitchCommand());
   program.addCommand(policyCommand());
   program.addCommand(gateCommand());
@@ -34,8 +41,4 @@ export function addCommands(program: Command): void {
   program.addCommand(serveCommand());
   // A noun without its verb is a wrong call, like every other; by itself commander would end the process with 1.
   for (const noun of program.commands) noun.exitOverride();
-}
-
-function gateCommand(): Command {
-  return new Command('gate').description('evaluate requests offline').addCommand(gateEvalCommand());
 }

@@ -32,7 +32,10 @@ test('every shipped document is valid', async () => {
   expect(exit).toBe(0);
   const gates = documents.filter((document) => document.kind === 'gate').map((document) => document.id);
   expect(gates.sort()).toEqual(['merge', 'operation', 'plan', 'segment']);
-  expect(documents.some((document) => document.kind === 'command')).toBe(true);
+  expect(documents.filter(({ kind }) => kind === 'command' || kind === 'routing').map(({ id }) => id)).toEqual([
+    'default',
+    'default',
+  ]);
   expect(documents.every((document) => document.digest !== null)).toBe(true);
 });
 
@@ -46,6 +49,18 @@ test('a document with problems exits 3 and names each of them', async () => {
     'maps_to_pass mapping.unstable',
     'schema reuse',
   ]);
+});
+
+test('a routing policy that nobody could be sent by is named as that', async () => {
+  const file = join(directory, 'routing.json');
+  const rule = { executor: 'verifier', cwd: ['repo'], askedBy: ['forge'] };
+  const routing = { schema: 'portcullis/routing-policy/v1', id: 'routing', revision: 1 };
+  const defaults = { repo: 'verifier', worktree: 'forge' };
+  writeFileSync(file, JSON.stringify({ ...routing, defaults, rules: [rule] }));
+  const { exit, documents } = await lint(file);
+  expect(exit).toBe(3);
+  expect(documents[0]).toMatchObject({ kind: 'routing', digest: null });
+  expect(documents[0]?.problems.map(({ path }) => path)).toEqual(['rules.verifier', 'defaults.worktree']);
 });
 
 test('a document with a key twice is named as that', async () => {

@@ -4,9 +4,13 @@ import { join } from 'node:path';
 import { Command } from 'commander';
 import { shippedCommandPolicies } from '../../activities/policy/load.ts';
 import { commandPolicyDocument } from '../../activities/policy/document.ts';
+import { routingPolicyDocument, shippedRoutingPolicies } from '../../activities/policy/routing.ts';
 import { PACKAGE_ROOT } from '../../local/package-root.ts';
 import { lintCommandPolicy } from '../../policies/commands/lint.ts';
+import type { CommandPolicy } from '../../policies/commands/types.ts';
 import { lintGatePolicy } from '../../policies/gates/register.ts';
+import { lintRoutingPolicy } from '../../policies/routing/lint.ts';
+import type { RoutingPolicy } from '../../policies/routing/types.ts';
 import type { JsonValue } from '../../schemas/canonical.ts';
 import { digestOf, type Digest } from '../../schemas/digest.ts';
 import { PortcullisError } from '../../schemas/errors.ts';
@@ -23,7 +27,7 @@ interface DocumentProblem {
 
 interface LintedDocument {
   readonly file: string;
-  readonly kind: 'gate' | 'command' | 'unknown';
+  readonly kind: 'gate' | 'command' | 'routing' | 'unknown';
   readonly id: string | null;
   readonly revision: number | null;
   /** What a subject pins; `null` while there are problems. */
@@ -35,7 +39,7 @@ interface LintedDocument {
 export function policyLintCommand(): Command {
   const command = new Command('lint')
     .description('check policy documents as registration would; the shipped ones unless named')
-    .argument('[file...]', 'documents of gate or command policies');
+    .argument('[file...]', 'documents of gate, command or routing policies');
   exampleHelp(command, 'portcullis policy lint', 'portcullis policy lint my-merge-policy.json --json');
   return action(command, ({ output }, called) => policyLint({ files: called.args }, output));
 }
@@ -56,7 +60,7 @@ export function shippedGatePolicies(): string {
 
 async function shippedDocuments(): Promise<readonly string[]> {
   const listed = await Promise.all(
-    [shippedGatePolicies(), shippedCommandPolicies()].map(async (directory) =>
+    [shippedGatePolicies(), shippedCommandPolicies(), shippedRoutingPolicies()].map(async (directory) =>
       (await readdir(directory)).filter((name) => name.endsWith('.json')).map((name) => join(directory, name)),
     ),
   );
@@ -73,7 +77,14 @@ async function lintFile(file: string): Promise<LintedDocument> {
     const problems = [{ code: error.code, path: 'document', sentence: error.message }];
     return { file, kind: 'unknown', id: null, revision: null, digest: null, problems };
   }
-  return schemaOf(value) === 'portcullis/command-policy/v1' ? lintCommand(file, value) : lintGate(file, value);
+  switch (schemaOf(value)) {
+    case 'portcullis/command-policy/v1':
+      return lintCommand(file, value);
+    case 'portcullis/routing-policy/v1':
+      return lintRouting(file, value);
+    default:
+      return lintGate(file, value);
+  }
 }
 
 function lintGate(file: string, value: JsonValue): LintedDocument {
@@ -85,27 +96,46 @@ function lintGate(file: string, value: JsonValue): LintedDocument {
 function lintCommand(file: string, value: JsonValue): LintedDocument {
   const parsed = commandPolicyDocument.safeParse(value);
   if (!parsed.success) {
-    const problems = parsed.error.issues.map((issue) => ({
-      code: 'schema',
-      path: issue.path.join('.') || 'policy',
-      sentence: issue.message,
-    }));
-    return { file, kind: 'command', id: null, revision: null, digest: null, problems };
+    return malformed(file, 'command', parsed.error.issues);
   }
-  const { id, revision } = parsed.data;
   const problems = lintCommandPolicy(parsed.data).map(({ template, problem }) => ({
     code: 'command_policy',
     path: template === '' ? 'policy' : `templates.${template}`,
     sentence: problem,
   }));
-  return {
-    file,
-    kind: 'command',
-    id,
-    revision,
-    digest: problems.length > 0 ? null : digestOf('policy', parsed.data),
-    problems,
-  };
+  return linted(file, 'command', parsed.data, problems);
+}
+
+function lintRouting(file: string, value: JsonValue): LintedDocument {
+  const parsed = routingPolicyDocument.safeParse(value);
+  if (!parsed.success) return malformed(file, 'routing', parsed.error.issues);
+  const problems = lintRoutingPolicy(parsed.data).map(({ path, problem }) => ({
+    code: 'routing_policy',
+    path,
+    sentence: problem,
+  }));
+  return linted(file, 'routing', parsed.data, problems);
+}
+
+type Issue = { readonly path: readonly PropertyKey[]; readonly message: string };
+
+function malformed(file: string, kind: LintedDocument['kind'], issues: readonly Issue[]): LintedDocument {
+  const problems = issues.map(({ path, message }) => ({
+    code: 'schema',
+    path: path.map(String).join('.') || 'policy',
+    sentence: message,
+  }));
+  return { file, kind, id: null, revision: null, digest: null, problems };
+}
+
+function linted(
+  file: string,
+  kind: LintedDocument['kind'],
+  policy: CommandPolicy | RoutingPolicy,
+  problems: readonly DocumentProblem[],
+): LintedDocument {
+  const { id, revision } = policy;
+  return { file, kind, id, revision, digest: problems.length > 0 ? null : digestOf('policy', policy), problems };
 }
 
 function schemaOf(value: JsonValue): JsonValue | undefined {

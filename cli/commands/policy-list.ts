@@ -34,14 +34,20 @@ export async function policyList({ directory }: { readonly directory: string }, 
     id: template.id,
     command: templateText(template),
     counts: template.counts?.parser ?? null,
+    prepare: template.prepare,
     max_timeout_secs: template.maxTimeoutSecs,
   }));
-  const rows = items.map(({ id, command, counts }) => [id, command, counts ?? 'no tests']);
+  const rows = items.map(({ id, command, counts, prepare }) => [
+    id,
+    command,
+    counts ?? 'no tests',
+    prepare ?? 'nothing',
+  ]);
   const heading = `${policy.id} revision ${policy.revision} (${digest})`;
   output.result(
     'PolicyList',
     { policy: { id: policy.id, revision: policy.revision, digest }, items },
-    `${heading}\n\n${table([['TEMPLATE', 'COMMAND', 'COUNTS'], ...rows])}`,
+    `${heading}\n\n${table([['TEMPLATE', 'COMMAND', 'COUNTS', 'PREPARED BY'], ...rows])}`,
   );
   return 0;
 }
@@ -62,6 +68,8 @@ export async function policyShow({ directory, template: id }: PolicyShowOptions,
   }
   const template = policy.templates.find((one) => one.id === id);
   if (template === undefined) throw portcullisError('not_found', { what: 'template', id });
-  output.result('PolicyTemplate', { policy: reference, template }, JSON.stringify(template, null, 2));
+  const preparation = policy.preparations.find((step) => step.id === template.prepare) ?? null;
+  const shown = { template, preparation };
+  output.result('PolicyTemplate', { policy: reference, ...shown }, JSON.stringify(shown, null, 2));
   return 0;
 }

@@ -11,6 +11,15 @@ const GATEWAY_SETTINGS = [
   'gateway.socket',
 ] as const satisfies readonly SettingKey[];
 
+const EGRESS_SETTINGS = ['keys.dir', 'egress.host', 'egress.port'] as const satisfies readonly SettingKey[];
+
+const CODER_SETTINGS = [
+  'keys.dir',
+  'coder.port',
+  'coder.agent',
+  'gateway.socket',
+] as const satisfies readonly SettingKey[];
+
 export function serveCommand(): Command {
   const serve = new Command('serve').description('run one server part in this process');
   const part = (name: string, text: string, settings: readonly SettingKey[], work: CommandWork) => {
@@ -36,6 +45,19 @@ export function serveCommand(): Command {
     const { serveGateway } = await import('../serve/gateway.ts');
     return serveGateway(context);
   });
+  part(
+    'egress',
+    'the egress: the only way from a preparation to a package registry',
+    EGRESS_SETTINGS,
+    async (context) => {
+      const { serveEgress } = await import('../serve/egress.ts');
+      return serveEgress(context);
+    },
+  );
+  part('coder', 'the local Coder: workspaces that are processes of this machine', CODER_SETTINGS, async (context) => {
+    const { serveCoder } = await import('../serve/coder-server.ts');
+    return serveCoder(context);
+  });
   const executor = new Command('executor')
     .description('an executor, inside a workspace')
     .argument('<settings>', 'JSON file: tenant, gateway socket, private directory, claim code file');
@@ -44,6 +66,21 @@ export function serveCommand(): Command {
     action(executor, async ({ signal }, { args }) => {
       const { serveExecutor } = await import('../serve/executor.ts');
       return serveExecutor(args[0] ?? '', signal);
+    }),
+  );
+  const agent = new Command('agent')
+    .description(
+      "an agent's harness, inside a workspace: claim, git, checkout, commands, and the executor where there is one",
+    )
+    .argument(
+      '<settings>',
+      'JSON file: tenant, role, gateway socket, directories, claim code file, checkout, executor',
+    );
+  exampleHelp(agent, 'portcullis serve agent /run/portcullis/agent.json');
+  serve.addCommand(
+    action(agent, async ({ signal }, { args }) => {
+      const { serveAgent } = await import('../serve/agent.ts');
+      return serveAgent(args[0] ?? '', signal);
     }),
   );
   return serve;

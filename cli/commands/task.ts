@@ -1,6 +1,6 @@
 /** `portcullis task`: verifications as A2A tasks. */
 import { Command, Option } from 'commander';
-import { portcullisError } from '../../schemas/errors.ts';
+import { wholeLimit } from '../limits.ts';
 import { action, exampleHelp } from '../program.ts';
 
 export function taskCommand(): Command {
@@ -55,12 +55,4 @@ export function taskCommand(): Command {
     }),
   );
   return task;
-}
-
-function wholeLimit(text: string): number {
-  const limit = /^[1-9]\d{0,2}$/.test(text) ? Number(text) : Number.NaN;
-  if (Number.isNaN(limit) || limit > 500) {
-    throw portcullisError('usage', { reason: '--limit must be a whole number from 1 to 500' });
-  }
-  return limit;
 }

@@ -17,14 +17,14 @@ export function verifyCommand(): Command {
     .option('--pair <id>', 'the pair to ask in; one of the repository’s own unless named')
     .option(
       '--cwd <repo|worktree>',
-      'repo: a fresh export of the commit; worktree: refused here, a local repository has no producer',
+      'repo: a fresh export of the commit; worktree: the files as they are now, committed or not (never serves a gate)',
       'repo',
     )
     .option('--timeout <secs>', 'seconds until the command is ended', '600')
     .option('--expect-exit <code>', 'the exit code that satisfies', '0')
     .option(
       '--executor <forge|verifier>',
-      'verifier: a fresh workspace; forge: refused here, a local repository has no producer',
+      'verifier: what it says may serve a gate; forge: as a producer says it, which never does; by routing policy unless named',
     )
     .option('--artifact <path...>', 'files that must be there afterwards; their bytes are hashed')
     .option('--again', 'run it anew although the same was answered before')

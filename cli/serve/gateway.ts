@@ -1,6 +1,6 @@
 /** `serve gateway`. */
 import { startGateway } from '../../gateway/main.ts';
-import { KEY_FILES } from '../../local/keys.ts';
+import { KEY_FILES, readSecret } from '../../local/keys.ts';
 import { logLevel } from '../../local/supervisor/options.ts';
 import { createLogger } from '../../workers/logging.ts';
 import { neededSetting, type CliContext } from '../context.ts';
@@ -11,6 +11,7 @@ export async function serveGateway(context: CliContext): Promise<number> {
   const { settings, signal } = context;
   const logger = createLogger({ part: 'gateway', level: logLevel(settings) });
   await awaitServers(context, 'gateway');
+  const egressUrl = settings.get('egress.url');
   const gateway = await startGateway({
     tenants: [settings.text('tenant')],
     host: settings.text('gateway.host'),
@@ -28,6 +29,9 @@ export async function serveGateway(context: CliContext): Promise<number> {
     repositoriesDir: neededSetting(context, 'repositories.dir'),
     incomingDir: neededSetting(context, 'incoming.dir'),
     commandPolicyDir: neededSetting(context, 'policies.dir'),
+    egress:
+      egressUrl === null ? null : { url: new URL(egressUrl), key: readSecret(keyFile(context, KEY_FILES.egress)) },
+    routingPolicyDir: neededSetting(context, 'routing.dir'),
     logger,
   });
   return runPart(gateway, logger, signal);

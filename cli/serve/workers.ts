@@ -9,6 +9,7 @@ import { startGateWorker } from '../../workers/gate/main.ts';
 import { startHealthServer } from '../../workers/health.ts';
 import { createLogger } from '../../workers/logging.ts';
 import { neededSetting, type CliContext } from '../context.ts';
+import { workspaceSettings } from './coder.ts';
 import { awaitServers, keyFile, storeAccess } from './files.ts';
 import { runPart, type RunningPart } from './part.ts';
 
@@ -34,6 +35,13 @@ export async function serveControl(context: CliContext): Promise<number> {
       incomingDir: neededSetting(context, 'incoming.dir'),
       commandPolicyDir: neededSetting(context, 'policies.dir'),
       reuseWindowSecs: settings.number('verify.reuse-secs'),
+      reconcileSecs: settings.number('reconcile.secs'),
+      gitRemotes: {
+        allowed: settings.get('git.remotes')?.split(',') ?? [],
+        credentialsFile: settings.get('git.credentials'),
+        sshConfigFile: settings.get('git.ssh-config'),
+      },
+      ...workspaceSettings(context),
     }),
   );
 }

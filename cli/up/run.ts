@@ -12,6 +12,7 @@ import { awaitReadyStack } from './attach.ts';
 import { detachedStack } from './detach.ts';
 import { ensureOperator } from './operator.ts';
 import { runExample } from './example.ts';
+import { runExampleTicket } from './example-ticket.ts';
 
 export interface UpFlags {
   readonly once: boolean;
@@ -25,7 +26,7 @@ export async function runUp(context: CliContext, flags: UpFlags): Promise<number
   if (flags.detach) {
     await detachedStack(context, said(context));
     await sweep(context);
-    return flags.example ? runExample(context, began) : 0;
+    return flags.example ? runExamples(context, began) : 0;
   }
   const options = stackOptions(context.settings, context.paths.root, context.environment);
   const operator = (addresses: StackAddresses) => ensureOperator(context, addresses);
@@ -34,7 +35,7 @@ export async function runUp(context: CliContext, flags: UpFlags): Promise<number
   try {
     said(context)({ part: 'supervisor', text: `all parts ready after ${seconds(began)}` });
     await sweep(context);
-    const code = flags.example ? await runExample(context, began) : 0;
+    const code = flags.example ? await runExamples(context, began) : 0;
     if (flags.once) return code;
     context.output.progress('The stack stays up. Ctrl-C stops it.');
     return await untilSignal(context.signal);
@@ -44,13 +45,19 @@ export async function runUp(context: CliContext, flags: UpFlags): Promise<number
   }
 }
 
+/** The verification, then the ticket: the first thing that is not well is the exit code. */
+async function runExamples(context: CliContext, began: number): Promise<number> {
+  const verified = await runExample(context, began);
+  return verified === 0 ? await runExampleTicket(context) : verified;
+}
+
 async function attach(context: CliContext, flags: UpFlags, pid: number, began: number): Promise<number> {
   const { output, paths, signal } = context;
   output.progress(`A stack already runs here (supervisor ${pid}); this is a second look at it.`);
   await awaitReadyStack(paths, signal);
   output.progress(statusText(stackStatus(paths), output));
   await sweep(context);
-  return flags.example ? runExample(context, began) : 0;
+  return flags.example ? runExamples(context, began) : 0;
 }
 
 /** What verifications left behind that were killed, now that the gateway answers. */

@@ -9,11 +9,17 @@ test('a command on the commit, in a verifier workspace', () => {
   expect(verifyOptions({ ...FLAGS, executor: 'verifier' }, ARGV).executor).toBe('verifier');
 });
 
+test('a live tree, and a producer that is asked for', () => {
+  expect(verifyOptions({ ...FLAGS, cwd: 'worktree' }, ARGV)).toMatchObject({ cwd: 'worktree', executor: null });
+  expect(verifyOptions({ ...FLAGS, executor: 'forge' }, ARGV)).toMatchObject({ cwd: 'repo', executor: 'forge' });
+});
+
 test.each([
-  ['--cwd worktree', { cwd: 'worktree' }],
-  ['--executor forge', { executor: 'forge' }],
-])('%s is a wrong call that says why: a local repository has no producer', (flag, change) => {
+  ['--executor verifier', { cwd: 'worktree', executor: 'verifier' }, /^--executor verifier has no live tree/],
+  ['another executor', { executor: 'sentinel' }, /^--executor must be/],
+  ['another directory', { cwd: '.' }, /^--cwd must be/],
+])('%s is a wrong call that says why', (_, change, why) => {
   const asked = () => verifyOptions({ ...FLAGS, ...change }, ARGV);
   expect(asked).toThrow(expect.objectContaining({ code: 'usage' }));
-  expect(asked).toThrow(new RegExp(`^${flag} .*producer`));
+  expect(asked).toThrow(why);
 });

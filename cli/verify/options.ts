@@ -8,9 +8,11 @@ export interface VerifyOptions {
   readonly repo: string;
   /** `null`: a pair of the repository's own, named after its path. */
   readonly pair: string | null;
+  /** `worktree`: the files as they are now in the repository's checkout, committed or not. */
   readonly cwd: WorkingDirectory;
   readonly timeoutSecs: number;
   readonly expectExit: number;
+  /** `null`: the routing policy's default, which is a verifier for a commit and a producer for a live tree. */
   readonly executor: ExecutorRole | null;
   /** Ask again on purpose, although the same was answered before. */
   readonly again: boolean;
@@ -23,13 +25,12 @@ export function verifyOptions(flags: Readonly<Record<string, unknown>>, argv: re
   if (argv.length === 0) throw usage('name the command to run after --, for example: -- node --test');
   const cwd = WORKING_DIRECTORIES.find((name) => name === flags['cwd']);
   if (cwd === undefined) throw usage(`--cwd must be one of ${WORKING_DIRECTORIES.join(', ')}`);
-  if (cwd === 'worktree') {
-    throw usage('--cwd worktree needs a producer with a live tree, and a repository of yours has none: use --cwd repo');
-  }
   const executor = text(flags['executor']);
   if (executor !== null && !isExecutorRole(executor)) throw usage('--executor must be forge or verifier');
-  if (executor === 'forge') {
-    throw usage('--executor forge is the workspace of a producer, and a repository of yours has none: use verifier');
+  if (cwd === 'worktree' && executor === 'verifier') {
+    throw usage(
+      '--executor verifier has no live tree, so that nothing uncommitted can pass a gate: use --executor forge',
+    );
   }
   const pair = text(flags['pair']);
   return {

@@ -49,7 +49,8 @@ export async function openLocalPair(
     generation: 1,
     roles: [role, 'sentinel'],
     routing: { default: role, permitted: [role] },
-    workspaces: { [role]: { name: workspace.name, generation } },
+    // Those of other roles stay, so that their next ones get higher generations; without routing nobody is sent there.
+    workspaces: { ...before?.roles.workspaces, [role]: { name: workspace.name, generation } },
     baseBranch: 'main',
     claims: [
       offer(codes.executor, role, 'executor', workspace.name, generation),
@@ -68,7 +69,7 @@ async function currentPair(operator: GatewayClient, pair: string): Promise<PairA
   }
 }
 
-async function importHead(operator: GatewayClient, head: RepositoryHead): Promise<string> {
+export async function importHead(operator: GatewayClient, head: RepositoryHead): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'portcullis-bundle-'));
   try {
     const file = join(directory, 'head.bundle');

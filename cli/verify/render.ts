@@ -1,7 +1,7 @@
 /** How a verification is shown: the object of `--json`, the text for people, and the exit code of spec/cli.md. */
 import type { VerifyTask } from '../../client/a2a.ts';
 import { ERROR_CATALOGUE, isErrorCode } from '../../schemas/errors.ts';
-import type { VerifyResult } from '../../schemas/verify/result.ts';
+import type { GateGradeReason, VerifyResult } from '../../schemas/verify/result.ts';
 import { table, type Output, type Style } from '../output.ts';
 import { hasRun, knowledgeOf, whyNot, type Knowledge } from './words.ts';
 
@@ -44,8 +44,10 @@ export function resultText(task: VerifyTask, output: Output): string {
     ['command', result.argv_requested.join(' ')],
     ['commit', result.subject.head_sha],
     ['status', statusLine(result)],
+    ['prepared', prepareLine(result)],
     ['tests', testsLine(result)],
     ['attested by', `${result.attestation} (${result.executor.workspace})`],
+    ['gate', gateLine(result)],
     ['sandbox', sandboxLine(result)],
     ['policy', `${result.policy.id} revision ${result.policy.revision}, template ${result.policy.template}`],
     ['task', result.task_id],
@@ -67,6 +69,16 @@ function statusLine({ status, exit_code: code, signal, duration_ms: ms }: Verify
   return `${status}${end}, ${(ms / 1000).toFixed(1)} s`;
 }
 
+function prepareLine({ prepare }: VerifyResult): string {
+  if (prepare === null) return 'nothing: no preparation for this command';
+  const { commands, cache, outcome, reason, requests, refused, bytes, duration_ms: ms } = prepare;
+  if (outcome === 'not_needed') return `nothing: ${reason}`;
+  const what = `${(commands.at(-1) ?? []).slice(0, 2).join(' ')}, ${(ms / 1000).toFixed(1)} s`;
+  if (cache === 'hit') return `${what}, from what was prepared before`;
+  const traffic = `${requests} requests, ${refused} refused, ${bytes} bytes`;
+  return outcome === 'prepared' ? `${what}, ${traffic}` : `${outcome}, ${what}, ${traffic}`;
+}
+
 function testsLine({ tests }: VerifyResult): string {
   if (tests === null) return 'none: this command runs no tests';
   if (tests === 'unknown') return 'unknown: no count can be trusted';
@@ -74,9 +86,24 @@ function testsLine({ tests }: VerifyResult): string {
   return `${executed} executed, ${passed} passed, ${failed} failed, ${skipped} skipped (from ${provenance.replace('_', ' ')})`;
 }
 
+const NOT_FOR_A_GATE = {
+  producer_attestation: 'a producer attests to it',
+  worktree: 'it is about uncommitted work',
+  no_answer: 'nothing is known of the work',
+  containment: 'its sandbox was too weak',
+} as const satisfies Record<GateGradeReason, string>;
+
+function gateLine({ gate_grade: { eligible, reasons } }: VerifyResult): string {
+  if (eligible) return 'may serve a gate';
+  return `never serves a gate: ${reasons.map((reason) => NOT_FOR_A_GATE[reason]).join('; ')}`;
+}
+
 function sandboxLine(result: VerifyResult): string {
   const ran = hasRun(result);
   if (ran === false) return 'nothing ran';
   const { sandbox } = result;
-  return ran === null || sandbox === null ? 'unknown' : `${sandbox.containment}, network ${sandbox.network}`;
+  if (ran === null || sandbox === null) return 'unknown';
+  const memory =
+    sandbox.limits['memoryBytes'] === undefined ? 'memory limited for each process only' : 'memory limited as a whole';
+  return `${sandbox.containment}, network ${sandbox.network}, ${memory}`;
 }

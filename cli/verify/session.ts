@@ -4,6 +4,7 @@
  */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { loadRoutingPolicy } from '../../activities/policy/routing.ts';
 import { readRepositoryHead, type RepositoryHead } from '../../activities/git/bundle.ts';
 import type { VerifyTask } from '../../client/a2a.ts';
 import type { GatewayClient } from '../../client/gateway-client.ts';
@@ -33,10 +34,12 @@ export interface Session {
 export async function verifyOnce(session: Session): Promise<VerifyTask> {
   const { operator, options, context } = session;
   const { output } = context;
-  const role = options.executor ?? 'verifier';
+  const { policy: routing } = await loadRoutingPolicy(context.settings.get('routing.dir') ?? undefined);
+  const role = options.executor ?? routing.defaults[options.cwd];
   await sweepSessions(context, (pair) => operator.closePair(pair));
   const head = await readRepositoryHead(options.repo);
   output.progress(`commit      ${head.headSha} of ${head.path}`);
+  for (const lender of head.directories.lenders) output.progress(`borrows     objects of ${lender.path}`);
   const pair = options.pair ?? localPairName(head);
   return await withPairLock(context, pair, () => verifyInPair(session, head, pair, role));
 }
@@ -53,7 +56,7 @@ async function verifyInPair(
   let workspace: RunningWorkspace | null = null;
   try {
     directory = openSession(paths.workspaces, pair);
-    workspace = await startWorkspace(context, opened, directory);
+    workspace = await startWorkspace(context, opened, directory, options.cwd === 'worktree' ? head.path : null);
     await untilPresent(operator, opened, workspace, signal);
     const { name, generation } = opened.workspace;
     output.progress(`workspace   ${name}, generation ${generation}: own network, own user, one socket to the gateway`);
@@ -61,7 +64,7 @@ async function verifyInPair(
       tenant: context.settings.text('tenant'),
       code: opened.codes.reviewer,
     });
-    return await ask(operator.as(grant.bearer), context, options, pair);
+    return await ask(operator.as(grant.bearer), context, options, pair, role);
   } finally {
     await cleanUp(output, leavingSteps({ close: () => operator.closePair(pair), workspace, directory }));
   }
@@ -101,6 +104,7 @@ async function ask(
   context: CliContext,
   options: VerifyOptions,
   pair: string,
+  role: ExecutorRole,
 ): Promise<VerifyTask> {
   const task = await reviewer.sendVerify(
     {
@@ -112,7 +116,9 @@ async function ask(
         argv: options.argv,
         timeout_secs: options.timeoutSecs,
         expect: { exit_code: options.expectExit, artifacts: options.artifacts },
-        ...(options.again ? { attempt: freshAttempt() } : {}),
+        executor: role,
+        // What is in a live tree now was never asked before.
+        ...(options.again || options.cwd === 'worktree' ? { attempt: freshAttempt() } : {}),
       },
     },
     { signal: context.signal },
@@ -120,7 +126,13 @@ async function ask(
   return await followTask(reviewer, context, task);
 }
 
-async function startWorkspace(context: CliContext, opened: OpenedPair, directory: string): Promise<RunningWorkspace> {
+/** `liveTree`: the checkout that is copied into the workspace; `null` for none. */
+async function startWorkspace(
+  context: CliContext,
+  opened: OpenedPair,
+  directory: string,
+  liveTree: string | null,
+): Promise<RunningWorkspace> {
   const claimCodeFile = join(directory, 'claim-code');
   await writeFile(claimCodeFile, opened.codes.executor, { mode: 0o600, flag: 'wx' });
   return await launchWorkspace({
@@ -132,6 +144,8 @@ async function startWorkspace(context: CliContext, opened: OpenedPair, directory
     toolchains: null,
     logFile: join(context.paths.logs, 'workspaces.log'),
     worktree: null,
+    // The state of the stack may lie in the checkout, as it does in a clone of this project.
+    ...(liveTree === null ? {} : { liveTree: { from: liveTree, except: [context.paths.root] } }),
   });
 }
 

@@ -18,7 +18,7 @@ import { auditRefusal } from './refusal.ts';
 import { makeRejectedTask, type RejectedTask } from './rejected.ts';
 import { resolveRequest, type Resolved } from './resolve.ts';
 import { requireTemporal, startVerify } from './start.ts';
-import { contextIdOf, taskIdOf } from './task-id.ts';
+import { contextIdOf, taskIdOf } from '../../activities/content/task-id.ts';
 import { Turns } from './turns.ts';
 
 /** At this fraction of the store's memory nothing new is admitted. */
@@ -138,7 +138,7 @@ async function confirm(ctx: GatewayContext, accepted: AcceptedRequest): Promise<
 function acceptedAs(
   ctx: GatewayContext,
   principal: Principal,
-  { request, workspace, policy }: Resolved,
+  { request, workspace, policy, routing }: Resolved,
   digest: Digest<'request'>,
   view: { readonly nextN: number; readonly nextSequence: number; readonly now: number },
 ): AcceptedRequest {
@@ -155,6 +155,7 @@ function acceptedAs(
     workspace: workspace.name,
     sequence: view.nextSequence,
     policy,
+    routing,
     acceptedAt: view.now,
   };
 }

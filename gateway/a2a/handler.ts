@@ -32,7 +32,7 @@ import {
 import type { TaskFeed } from './feed.ts';
 import { listPairTasks, requireHistoryLength } from './list.ts';
 import { readSend } from './send.ts';
-import { contextIdOf } from './task-id.ts';
+import { contextIdOf } from '../../activities/content/task-id.ts';
 
 /** Events that one GetTask answers; `more` says that there are others. */
 const EVENTS_AT_ONCE = 500;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { makeRejectedTask, readRejectedTask } from './rejected.ts';
-import { base32, contextIdOf, taskIdOf } from './task-id.ts';
+import { base32, contextIdOf, taskIdOf } from '../../activities/content/task-id.ts';
 
 const KEY = Buffer.alloc(32, 1);
 const refused = { pair: 'T-1.a_b', code: 'tool_unknown', at: 1_796_000_000_000 } as const;

@@ -4,7 +4,7 @@
  */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { isErrorCode, type ErrorCode } from '../../schemas/errors.ts';
-import { base32 } from './task-id.ts';
+import { base32 } from '../../activities/content/task-id.ts';
 
 export interface RejectedTask {
   readonly id: string;

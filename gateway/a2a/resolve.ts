@@ -1,9 +1,10 @@
 /** Fills in what a request leaves open (head, execution, executor) from what control wrote of the pair, and rules on it. */
 import { evaluateCommand } from '../../policies/commands/evaluate.ts';
+import { routeRequest } from '../../policies/routing/evaluate.ts';
 import { portcullisError } from '../../schemas/errors.ts';
 import type { ExecutorRole } from '../../schemas/names.ts';
 import type { PairHead, PairRoles } from '../../schemas/pair.ts';
-import type { PinnedSubject, PolicyRef, ResolvedRequest } from '../../schemas/verify/request.ts';
+import type { PinnedSubject, PolicyRef, ResolvedRequest, RoutingRef } from '../../schemas/verify/request.ts';
 import type { WireRequest } from '../../schemas/verify/request.schema.ts';
 import type { Principal } from '../authority/authenticate.ts';
 import type { GatewayContext } from '../context.ts';
@@ -12,6 +13,7 @@ export interface Resolved {
   readonly request: ResolvedRequest;
   readonly workspace: { readonly name: string; readonly generation: number };
   readonly policy: PolicyRef;
+  readonly routing: RoutingRef;
 }
 
 /**
@@ -29,7 +31,7 @@ export async function resolveRequest(
   if (roles === null || head === null) throw portcullisError('not_found', { what: 'pair', id: pair });
   requireExecution(principal, head);
   const subject = subjectOf(head, verify.subject);
-  const executor = routed(roles, verify.executor);
+  const executor = routed(ctx, principal, roles, verify);
   const policy = ruled(ctx, verify);
   const workspace = roles.workspaces[executor];
   if (workspace === undefined) {
@@ -48,7 +50,8 @@ export async function resolveRequest(
     subject,
     attempt: verify.attempt,
   };
-  return { request, workspace, policy };
+  const { id, revision } = ctx.routingPolicy.policy;
+  return { request, workspace, policy, routing: { id, revision, digest: ctx.routingPolicy.digest } };
 }
 
 /** Nothing of execution N authorises execution N+1 (invariant 4): an agent asks with a credential of the current one. */
@@ -68,12 +71,15 @@ function subjectOf(head: PairHead, named: WireRequest['verify']['subject']): Pin
   return { headSha, execution, generation };
 }
 
-function routed({ roles, routing }: PairRoles, asked: ExecutorRole | undefined): ExecutorRole {
-  const executor = asked ?? routing.default;
-  if (!routing.permitted.includes(executor) || !roles.includes(executor)) {
-    throw portcullisError('role', { role: executor, reason: 'the routing of this pair does not send requests there' });
-  }
-  return executor;
+function routed(
+  { routingPolicy }: GatewayContext,
+  { role: by }: Principal,
+  pair: PairRoles,
+  { executor: asked, cwd }: WireRequest['verify'],
+): ExecutorRole {
+  const ruling = routeRequest(routingPolicy.policy, { asked, cwd, by, pair });
+  if (ruling.allowed) return ruling.executor;
+  throw portcullisError('role', { role: ruling.executor, reason: ruling.reason });
 }
 
 function ruled(ctx: GatewayContext, verify: WireRequest['verify']): PolicyRef {

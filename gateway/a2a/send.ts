@@ -8,7 +8,7 @@ import type { GatewayContext } from '../context.ts';
 import type { Ask } from './admit.ts';
 import { ownRejectedTask, ownTask } from './authority.ts';
 import { boundedInput } from './refusal.ts';
-import { contextIdOf } from './task-id.ts';
+import { contextIdOf } from '../../activities/content/task-id.ts';
 
 const MESSAGE_ID = /^[\x21-\x7e]{1,256}$/;
 const DATA_MEDIA_TYPES: readonly string[] = ['', 'application/json', VERIFY_MEDIA_TYPES.request];

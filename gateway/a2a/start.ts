@@ -3,12 +3,11 @@
  * store came first, so a start may be repeated by anybody, any number of times (spec/store.md, Rules).
  */
 import { isGrpcServiceError, type WorkflowStartOptions } from '@temporalio/client';
-import { TypedSearchAttributes, WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
-import { digestHex } from '../../schemas/digest.ts';
+import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import { portcullisError } from '../../schemas/errors.ts';
 import { controlQueue } from '../../schemas/queues.ts';
-import { SEARCH_ATTRIBUTES } from '../../schemas/search-attributes.ts';
 import type { AcceptedRequest } from '../../schemas/verify/request.ts';
+import { verifyStartSight } from '../../schemas/verify/start.ts';
 import { GATEWAY_WORKFLOWS, type VerifyInput } from '../../schemas/verify/workflow.ts';
 import { parseVerifyWorkflowId } from '../../schemas/workflow-ids.ts';
 import type { GatewayContext } from '../context.ts';
@@ -37,34 +36,18 @@ export async function startVerify(ctx: GatewayContext, accepted: AcceptedRequest
 }
 
 function startOptions(accepted: AcceptedRequest): WorkflowStartOptions {
-  const { request, requestDigest, taskId, workflowId } = accepted;
+  const { request, workflowId } = accepted;
   const { n } = parseVerifyWorkflowId(workflowId);
   const input: VerifyInput = { accepted, n };
-  const command = request.argv.join(' ');
+  const { searchAttributes, ...sight } = verifyStartSight(accepted);
   return {
     workflowId,
     taskQueue: controlQueue(request.tenant),
     args: [input],
     workflowIdConflictPolicy: 'USE_EXISTING',
     workflowIdReusePolicy: 'REJECT_DUPLICATE',
-    staticSummary: `${request.pair}: ${command}`.slice(0, 200),
-    staticDetails: [
-      `Task \`${taskId}\``,
-      `Commit \`${request.subject.headSha}\`, execution ${request.subject.execution}, generation ${request.subject.generation}`,
-      `Executor ${request.executor}, workspace generation ${accepted.workspaceGeneration}`,
-      `Command \`${command.slice(0, 500)}\`, at most ${request.timeoutSecs} s`,
-    ].join('\n\n'),
-    memo: { taskId, pair: request.pair, attempt: request.attempt },
-    typedSearchAttributes: new TypedSearchAttributes([
-      { key: SEARCH_ATTRIBUTES.tenant, value: request.tenant },
-      { key: SEARCH_ATTRIBUTES.pairId, value: request.pair },
-      { key: SEARCH_ATTRIBUTES.ticketId, value: request.pair },
-      { key: SEARCH_ATTRIBUTES.role, value: request.executor },
-      { key: SEARCH_ATTRIBUTES.subjectDigest, value: digestHex(requestDigest) },
-      { key: SEARCH_ATTRIBUTES.state, value: 'open' },
-      { key: SEARCH_ATTRIBUTES.phase, value: 'accepted' },
-      { key: SEARCH_ATTRIBUTES.waitingOn, value: 'control' },
-    ]),
+    ...sight,
+    typedSearchAttributes: searchAttributes,
   };
 }
 

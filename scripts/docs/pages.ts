@@ -6,6 +6,9 @@ import { ERROR_CATALOGUE, type ErrorCode } from '../../schemas/errors.ts';
 import { SETTINGS, SETTING_KEYS } from '../../schemas/settings.ts';
 import { attacksPage } from './attacks-page.ts';
 import { cell, markdownTable, page } from './markdown.ts';
+import { temporalPage } from './temporal-page.ts';
+import { ticketsPage } from './tickets-page.ts';
+import { workspacesPage } from './workspaces-page.ts';
 
 /** File name to text. */
 export function referencePages(): Readonly<Record<string, string>> {
@@ -15,6 +18,9 @@ export function referencePages(): Readonly<Record<string, string>> {
     'exit-codes.md': exitCodesPage(),
     'cli.md': cliPage(),
     'command-attacks.md': attacksPage(),
+    'temporal-contract.md': temporalPage(),
+    'tickets.md': ticketsPage(),
+    'workspaces.md': workspacesPage(),
   };
 }
 

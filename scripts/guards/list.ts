@@ -2,6 +2,8 @@
  * Guards, each with the smallest edit that takes it away and the test that then must fail. `npm run guards` makes the edits in a
  * copy of the tree, one at a time; `list.test.ts` sees that every edit still fits the code.
  */
+import { GIT_GUARDS } from './git.ts';
+
 export interface Guard {
   /** What no longer holds when it is gone. */
   readonly name: string;
@@ -105,7 +107,7 @@ export const GUARDS: readonly Guard[] = [
     text: '    await supervisor.stop();\n    throw signal.aborted',
     without: '    throw signal.aborted',
     ...SUPERVISOR,
-    named: 'that cannot start says which part and why',
+    named: 'whose part cannot start ends the parts that had started',
   },
   {
     name: 'down stops the parts of a supervisor that was killed',
@@ -222,4 +224,5 @@ export const GUARDS: readonly Guard[] = [
     test: 'test/e2e/verify.test.ts',
     named: 'a run whose store is away at its end satisfies nothing until it is kept',
   },
+  ...GIT_GUARDS,
 ];

@@ -97,6 +97,25 @@ describe('sending', () => {
     );
   });
 
+  test('[inv-05] where routing sends no request is refused by name, and nobody else runs it', async () => {
+    const client = world.client(await world.pair('routed'));
+    for (const [change, why] of [
+      [{ executor: 'forge' }, 'the routing of this pair does not send requests there'],
+      [{ cwd: 'worktree' }, 'the routing of this pair does not send requests there'],
+      [{ cwd: 'worktree', executor: 'verifier' }, 'the routing policy sends no request for a worktree there'],
+    ] as const) {
+      const task = await client.sendVerify(ask('routed', change), { wait: true });
+      expect(task).toMatchObject({ state: 'rejected', metadata: { refusal: 'role' } });
+      expect(task.detail).toContain(why);
+    }
+    const { result } = await client.sendVerify(ask('routed'), { wait: true });
+    expect(result).toMatchObject({
+      attestation: 'verifier',
+      routing: { id: 'default' },
+      gate_grade: { eligible: true },
+    });
+  });
+
   test('what policy refuses is a task that was born ended: readable, on record, never dispatched', async () => {
     const client = world.client(await world.pair('refused'));
     const task = await client.sendVerify(ask('refused', { argv: ['curl', 'http://example.org'] }), { wait: true });

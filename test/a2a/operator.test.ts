@@ -147,7 +147,7 @@ describe('imports', () => {
       const answer: unknown = await response.json();
       expect({ status: response.status, answer }).toMatchObject({
         status: 413,
-        answer: { error: { code: 'body_too_large' } },
+        answer: { error: { code: 'bundle_too_large' } },
       });
     }
     expect(incoming()).toEqual(before);

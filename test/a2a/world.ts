@@ -10,9 +10,13 @@ import { Client, Connection } from '@temporalio/client';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import { inject } from 'vitest';
 import { loadCommandPolicy } from '../../activities/policy/load.ts';
+import { loadRoutingPolicy } from '../../activities/policy/routing.ts';
 import { generateSigningKey } from '../../activities/signing/keys.ts';
 import { connectStore, type StoreConnection } from '../../activities/store/connect.ts';
 import { controlStore } from '../../activities/store/control.ts';
+import { lifecycleStore } from '../../activities/store/lifecycle.ts';
+import { evidenceStore } from '../../activities/store/evidence.ts';
+import { mergeLeases } from '../../activities/store/merge-lease.ts';
 import { gatewayStore } from '../../activities/store/gateway.ts';
 import type { ControlStore, GatewayStore } from '../../activities/store/port.ts';
 import { storeReader } from '../../activities/store/reader.ts';
@@ -35,6 +39,7 @@ import type { SignedAction } from '../../schemas/verify/action.ts';
 import type { ExecutorReport } from '../../schemas/verify/report.ts';
 import { activityFailures } from '../../workers/activity-failures.ts';
 import { controlActivities } from '../../workers/control/activities.ts';
+import { workspaceDependencies } from '../../workers/control/workspaces.ts';
 import { bundleWorkflows } from '../../workers/control/workflow-bundle.ts';
 import { runWorkers } from '../../workers/run-workers.ts';
 import { startStoreServer, type StoreServer } from '../support/store-server.ts';
@@ -94,7 +99,8 @@ export async function openWorld(
     closing.push(() => connection.close());
     return connection;
   };
-  const control = controlStore(await connect('control'));
+  const controlConnection = await connect('control');
+  const control = controlStore(controlConnection);
   const store = gatewayStore(await connect('gateway'));
   const address = inject('temporalAddress');
   const connection = await Connection.connect({ address });
@@ -104,7 +110,7 @@ export async function openWorld(
     () => native.close(),
   );
   const temporal = new Client({ connection });
-  const commandPolicy = await loadCommandPolicy();
+  const [commandPolicy, routingPolicy] = await Promise.all([loadCommandPolicy(), loadRoutingPolicy()]);
   const actionKey = generateSigningKey();
   const keys = gatewayKeys(Buffer.alloc(32, 7), { keyId: actionKey.keyId, pem: actionKey.publicPem });
   const incomingDir = join(directory, 'incoming');
@@ -113,6 +119,15 @@ export async function openWorld(
   if (settings.controlWorker !== false) {
     const activities = controlActivities({
       store: control,
+      connection: controlConnection,
+      evidence: evidenceStore(controlConnection),
+      gateKeys: () => Promise.resolve([]),
+      remotes: { allowed: [], credentialsFile: null, sshConfigFile: null },
+      leases: mergeLeases(controlConnection),
+      workspaces: await workspaceDependencies(
+        { store: control, lifecycle: lifecycleStore(controlConnection), actionKey, temporal },
+        {},
+      ),
       repositoriesDir,
       incomingDir,
       commandPolicy,
@@ -154,6 +169,7 @@ export async function openWorld(
         repositoriesDir,
         incomingDir,
         commandPolicy,
+        routingPolicy,
         logger: createLogger({ part: 'gateway', level: 'error' }),
       },
       { callsPerSecond: 10_000, callsBurst: 10_000, ...limits },

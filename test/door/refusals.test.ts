@@ -124,4 +124,17 @@ describe('[inv-05] whom the door does not let in', () => {
     await mine.door.call('RespondActivityTaskCompleted', completion(sealed, executorReport()));
     await handle.result();
   });
+
+  test("is a producer's executor at a verifier's queue: it gets none of its tasks and answers none", async () => {
+    const mine = await ownSeat(stage, address, 'seats');
+    const handle = await stage.dispatch(mine.seat, 'raw');
+    const producer = testClient(address, (await stage.credential({ pair: 'seats', role: 'forge' })).bearer);
+    const poached = await producer.call('PollActivityTaskQueue', poll(mine.queue));
+    expect(refusal(poached)).toBe('PERMISSION_DENIED queue_foreign');
+    const sealed = tokenOf((await mine.door.call('PollActivityTaskQueue', poll(mine.queue))).bytes);
+    const green = await producer.call('RespondActivityTaskCompleted', completion(sealed, executorReport()));
+    expect(refusal(green)).toBe('NOT_FOUND token_unsealed');
+    await mine.door.call('RespondActivityTaskCompleted', completion(sealed, executorReport({ exit_code: 1 })));
+    expect(await handle.result()).toMatchObject({ exit_code: 1 });
+  });
 });

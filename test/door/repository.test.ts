@@ -1,4 +1,4 @@
-/** Read-only git over HTTP, and the health that anyone may ask for. */
+/** Git over HTTP, and the health that anyone may ask for. Pushes are tried in `gateway/git/push.test.ts`. */
 import { execFile } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -63,7 +63,7 @@ describe('git', () => {
     expect(stdout).toBe('of git-own\n');
   });
 
-  test('[inv-05] serves no other pair, no agent, nobody without a bearer, and takes no push', async () => {
+  test("[inv-05] serves no other pair, nobody without a bearer, and takes no executor's push", async () => {
     await repository('git-a');
     await repository('git-b');
     const { bearer } = await stage.credential({ pair: 'git-a' });
@@ -73,10 +73,12 @@ describe('git', () => {
     const [a, b] = [WORKSPACE_PATHS.repository('local', 'git-a'), WORKSPACE_PATHS.repository('local', 'git-b')];
     expect((await info(a, 'git-upload-pack', bearer)).status).toBe(200);
     expect((await info(b, 'git-upload-pack', bearer)).status).toBe(404);
-    expect((await info(a, 'git-upload-pack', agent.bearer)).status).toBe(403);
+    expect((await info(a, 'git-upload-pack', agent.bearer)).status).toBe(200);
+    expect((await info(b, 'git-upload-pack', agent.bearer)).status).toBe(404);
     expect((await info(a, 'git-upload-pack')).status).toBe(401);
     expect((await info(a, 'git-receive-pack', bearer)).status).toBe(403);
-    expect((await call(`${a}/git-receive-pack`, { bearer, body: '0000' })).status).toBe(404);
+    expect((await call(`${a}/git-receive-pack`, { bearer, body: '0000' })).status).toBe(400);
+    expect((await call(`${a}/git-upload-archive`, { bearer, body: '0000' })).status).toBe(404);
     expect((await call(`${a}/HEAD`, { method: 'GET', bearer })).status).toBe(404);
     const escapes = [
       '/git/local/..%2f..%2fgit-b.git',
@@ -88,6 +90,39 @@ describe('git', () => {
     await expect(
       withBearer(bearer, '-C', join(stage.directory, 'source-git-a'), 'push', remote('git-a'), 'HEAD:evil'),
     ).rejects.toThrow();
+  });
+});
+
+describe('a push', () => {
+  test("of FORGE's agent moves its branch, by the pair's current execution only", async () => {
+    const pair = 'git-push';
+    const source = join(stage.directory, `source-${pair}`);
+    mkdirSync(source, { recursive: true });
+    const env = {
+      PATH: process.env['PATH'],
+      GIT_CONFIG_NOSYSTEM: '1',
+      GIT_CONFIG_GLOBAL: '/dev/null',
+      HOME: '/nonexistent',
+    };
+    const run = (...args: string[]) => git('git', ['-C', source, ...args], { env });
+    await run('init', '--quiet', '--initial-branch', 'main');
+    await run('-c', 'user.name=t', '-c', 'user.email=t@localhost', 'commit', '--quiet', '--allow-empty', '-m', 'first');
+    const bare = join(stage.settings.repositoriesDir, 'local', `${pair}.git`);
+    await git('git', ['clone', '--quiet', '--bare', source, bare], { env });
+    const headSha = (await run('rev-parse', 'HEAD')).stdout.trim();
+    await stage.control.writeHead('local', {
+      ...{ schema: 'portcullis/pair-head/v1', pair, headSha, baseSha: null, execution: 'e2', generation: 2 },
+    });
+    const push = async (execution: string) => {
+      const { bearer } = await stage.credential({ pair, role: 'forge', use: 'agent', execution });
+      const remote = `http://127.0.0.1:${gateway.port}${WORKSPACE_PATHS.repository('local', pair)}`;
+      const header = `http.extraHeader=Authorization: Bearer ${bearer}`;
+      await run('-c', header, 'push', '--quiet', remote, `HEAD:refs/heads/portcullis/${pair}`);
+    };
+    await expect(push('e1')).rejects.toThrow();
+    await push('e2');
+    const { stdout } = await git('git', ['--git-dir', bare, 'rev-parse', `portcullis/${pair}`], { env });
+    expect(stdout.trim()).toBe(headSha);
   });
 });
 

@@ -13,7 +13,7 @@ import { localPairName, openLocalPair, type OpenedPair } from '../../cli/verify/
 import type { VerifyTask } from '../../client/a2a.ts';
 import { GatewayClient, type VerifyAsk } from '../../client/gateway-client.ts';
 import { hasEnded } from '../../client/watch.ts';
-import { readState, statePaths, type PartName, type StatePaths } from '../../local/state.ts';
+import { readState, statePaths, type LocalState, type PartName, type StatePaths } from '../../local/state.ts';
 import { launchWorkspace, type RunningWorkspace } from '../../local/workspace/launch.ts';
 import { pollUntil } from '../support/poll.ts';
 
@@ -26,6 +26,8 @@ export interface Stack {
   readonly operator: GatewayClient;
   /** Runs the command with this stack's state directory; never throws. */
   cli(...args: readonly string[]): Promise<{ readonly code: number; readonly stdout: string; readonly stderr: string }>;
+  /** As the supervisor wrote it last. */
+  state(): LocalState;
   /** Process of a part as the state says now. */
   pid(part: PartName): number;
   /** Kills a part and waits until the supervisor has it ready again. */
@@ -39,11 +41,13 @@ export interface Stack {
 export async function startStack(): Promise<Stack> {
   const root = mkdtempSync(join(tmpdir(), 'portcullis-e2e-'));
   const paths = statePaths(join(root, 'state'));
+  // Each command is a process: compiled once, it starts in half the time.
+  const env = { ...process.env, NODE_COMPILE_CACHE: join(tmpdir(), 'portcullis-test-compiled') };
   const cli: Stack['cli'] = async (...args) => {
     const [command = '', ...rest] = args;
     const call = [CLI, command, '--state-dir', paths.root, ...rest];
     try {
-      const { stdout, stderr } = await run(process.execPath, call, { maxBuffer: 64 * 1024 * 1024 });
+      const { stdout, stderr } = await run(process.execPath, call, { maxBuffer: 64 * 1024 * 1024, env });
       return { code: 0, stdout, stderr };
     } catch (error) {
       const code: unknown = Reflect.get(Object(error), 'code');
@@ -74,6 +78,7 @@ export async function startStack(): Promise<Stack> {
       bearer: readFileSync(paths.operator, 'utf8').trim(),
     }),
     cli,
+    state,
     pid,
     awaitReady,
     async temporal() {

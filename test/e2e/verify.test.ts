@@ -1,4 +1,6 @@
 import { execFileSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { hasEnded } from '../../client/watch.ts';
 import { pollUntil } from '../support/poll.ts';
@@ -208,6 +210,23 @@ test('the command answers with the exit codes of its documentation', async () =>
   expect(JSON.parse(refused.stdout)).toMatchObject({ status: 'rejected', satisfied: false });
   expect((await stack.cli('verify', '--repo', stack.root, '--', 'node', '--test')).code).toBe(2);
   expect((await stack.cli('verify', '--repo', passing)).code).toBe(2);
+});
+
+test('[inv-05] what is not committed is seen in a live tree only, and its record says that no gate takes it', async () => {
+  const repository = makeRepository(stack, 'cli-live', PASSING);
+  writeFileSync(
+    join(repository, 'uncommitted.test.mjs'),
+    "import { test } from 'node:test'; test('x', () => { throw 1; });\n",
+  );
+  const asked = ['--repo', repository, '--cwd', 'worktree', '--json', '--', 'node', '--test'];
+  const { code, stdout } = await stack.cli('verify', ...asked);
+  expect(code).toBe(3);
+  expect(JSON.parse(stdout)).toMatchObject({
+    attestation: 'producer',
+    tests: { executed: 3, failed: 1 },
+    gate_grade: { eligible: false, reasons: ['producer_attestation', 'worktree'] },
+    executor: { role: 'forge' },
+  });
 });
 
 /** Whether a process descends from the shared workspace's outermost one. */

@@ -41,6 +41,7 @@ export class Home {
         HOME: this.directory,
         PORTCULLIS_STATE_DIR: this.paths.root,
         PORTCULLIS_LOCAL_PORTS: 'any',
+        NODE_COMPILE_CACHE: join(tmpdir(), 'portcullis-test-compiled'),
         ...environment,
       },
       stdio: ['ignore', 'pipe', 'pipe'],

@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:net';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -32,7 +32,7 @@ function emptyState(change: Partial<LocalState>): LocalState {
     startedAt: 0,
     ready: false,
     ports: ANY_PORTS,
-    parts: { store: part, temporal: part, gateway: part, control: part, gate: part },
+    parts: { store: part, temporal: part, gateway: part, control: part, gate: part, egress: part, coder: part },
     ...change,
   };
 }
@@ -157,9 +157,11 @@ describe('a stack of its own', () => {
 
       second.child.kill('SIGKILL');
       await second.ended;
+      const left = recordedProcesses(home.state());
       const down = await home.run(['down', '--json']);
       expect(JSON.parse(down.stdout)).toMatchObject({ kind: 'Down', stopped: PART_NAMES.map((part) => ({ part })) });
       expect(recordedProcesses(home.state())).toEqual([]);
+      expect(left.filter(([, found]) => lives(found))).toEqual([]);
     },
   );
 
@@ -207,6 +209,16 @@ describe('a stack of its own', () => {
     expect(JSON.parse(nowhere.stdout)).toMatchObject({ kind: 'Error', code: 'temporal_unavailable' });
     expect(recordedProcesses(home.state())).toEqual([]);
     expect(nowhere.stderr).not.toContain('    at ');
+  });
+
+  test('whose part cannot start ends the parts that had started', { timeout: 60_000 }, async () => {
+    makeStateDirectories(home.paths);
+    // Where the gateway's socket belongs: it cannot listen there, and everything else starts.
+    mkdirSync(join(home.paths.gatewaySocket, 'in-the-way'), { recursive: true });
+    const up = await home.run(['up', '--no-example', '--json']);
+    expect(up.code).not.toBe(0);
+    expect(JSON.parse(up.stdout)).toMatchObject({ kind: 'Error', code: 'stack_start_failed' });
+    expect(recordedProcesses(home.state())).toEqual([]);
   });
 
   test('never ends a process that has the pid of a part by now', { timeout: 60_000 }, async () => {

@@ -5,6 +5,7 @@ import { Worker, type WorkflowBundleWithSourceMap } from '@temporalio/worker';
 import { beforeAll, expect, test } from 'vitest';
 import { GOLDEN_PATHS } from '../workflows/golden.ts';
 import { CONTROL_PATHS } from '../workflows/golden-control.ts';
+import { GATE_PATHS } from '../workflows/golden-gate.ts';
 import { bundleWorkflows } from '../../workers/control/workflow-bundle.ts';
 
 const HISTORIES = join(import.meta.dirname, '..', 'histories');
@@ -28,6 +29,7 @@ interface ScheduledActivity {
 test('there is a history for every path that is played', () => {
   const played = [
     ...GOLDEN_PATHS.map(({ name }) => join('verify', `${name}.json`)),
+    ...GATE_PATHS.map(({ workflow, name }) => join(workflow, `${name}.json`)),
     ...CONTROL_PATHS.map(({ workflow, name }) => join(workflow, `${name}.json`)),
   ];
   expect(files.toSorted()).toEqual(played.toSorted());

@@ -34,14 +34,11 @@ describeStores("the store's own scripts, run by the wrong user,", ({ program }) 
     expect(await contentsOf(auditor)).toEqual(before);
   });
 
-  test.each(['control', 'gate', 'reader'] as const)(
-    '[inv-08] %s admits nothing: nothing of it is left',
-    async (user) => {
-      const before = await contentsOf(auditor);
-      await expect(admitted(gatewayStore(as(user)), { pair: `admit-${user}` })).rejects.toMatchObject(internal);
-      expect(await contentsOf(auditor)).toEqual(before);
-    },
-  );
+  test.each(['gate', 'reader'] as const)('[inv-08] %s admits nothing: nothing of it is left', async (user) => {
+    const before = await contentsOf(auditor);
+    await expect(admitted(gatewayStore(as(user)), { pair: `admit-${user}` })).rejects.toMatchObject(internal);
+    expect(await contentsOf(auditor)).toEqual(before);
+  });
 
   test.each(['gateway', 'gate', 'reader'] as const)('[inv-05] %s makes no credential, role or head', async (user) => {
     const before = await contentsOf(auditor);

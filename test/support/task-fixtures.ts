@@ -44,6 +44,7 @@ export function admissionOf(request: ResolvedRequest, view: ClaimView, messageHa
     workspace: 'ws-1',
     sequence: view.nextSequence,
     policy: { id: 'default', revision: 1, digest: digestOf('policy', { id: 'default' }), template: 'node-test' },
+    routing: { id: 'default', revision: 1, digest: digestOf('policy', { id: 'default' }) },
     acceptedAt: view.now,
   };
   return {
@@ -143,6 +144,8 @@ export function resultOf(
     prepare: null,
     toolchain: null,
     policy: accepted.policy,
+    routing: accepted.routing,
+    gate_grade: { eligible: false, reasons: ['producer_attestation'] },
     sandbox: null,
     ...overrides,
   };

@@ -35,6 +35,7 @@ export function acceptedRequest(pair: string, change: Partial<ResolvedRequest> =
     workspace: 'verifier-1',
     sequence: 1,
     policy: { id: 'default', revision: 1, digest: digestOf('policy', {}), template: 'node-test' },
+    routing: { id: 'default', revision: 1, digest: digestOf('policy', {}) },
     acceptedAt: 1_700_000_000_000,
   };
 }
@@ -56,13 +57,17 @@ export function preparedRun(accepted: AcceptedRequest): PreparedRun {
       timeoutSecs: request.timeoutSecs,
       processes: 64,
       dataBytes: 1,
+      memoryBytes: 1,
       fileBytes: 1,
+      workBytes: 1,
+      files: 1,
       openFiles: 64,
       tmpBytes: 1,
       outputBytes: 1,
     },
     artifacts: [],
     counts: { parser: 'node-test', minExecuted: 1, maxSkipped: 0 },
+    prepare: null,
     subject: request.subject,
     executor: {
       role: request.executor,
@@ -102,6 +107,7 @@ export function executorReport(change: Partial<ExecutorReport> = {}): ExecutorRe
     missing_artifacts: [],
     tree_after: TREE,
     tests: { executed: 3, passed: 3, failed: 0, skipped: 0, provenance: 'reporter_file' },
+    prepare: null,
     toolchain: null,
     sandbox: { containment: 'bubblewrap', network: 'none', limits: {} },
     ...change,
