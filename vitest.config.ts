@@ -8,6 +8,9 @@ const common = {
   teardownTimeout: 10_000,
 } as const;
 
+/** Whole stacks started many times, and whole tickets: a minute or two each. `npm run test:long`, and CI. */
+const LONG = ['test/e2e/ticket.test.ts', 'test/local/supervisor.test.ts'];
+
 // No file keeps state for another (`isolate: false`): a module graph for each would cost as much as the tests.
 export default defineConfig({
   test: {
@@ -26,7 +29,19 @@ export default defineConfig({
           name: 'system',
           isolate: false,
           include: ['test/**/*.test.ts'],
+          exclude: LONG,
           testTimeout: 60_000,
+          globalSetup: ['test/support/global-setup.ts'],
+          setupFiles: ['test/support/quiet.ts'],
+        },
+      },
+      {
+        test: {
+          ...common,
+          name: 'long',
+          isolate: false,
+          include: LONG,
+          testTimeout: 240_000,
           globalSetup: ['test/support/global-setup.ts'],
           setupFiles: ['test/support/quiet.ts'],
         },

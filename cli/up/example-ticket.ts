@@ -1,5 +1,6 @@
 /** The example ticket of `up`: from a plan to a merged change, then what each gate rested on. */
 import { join, relative } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import type { GatewayClient } from '../../client/gateway-client.ts';
 import { EXAMPLE_TICKET_FILE, exampleRemote, nextExampleTicket, remoteLog } from '../../local/example-ticket.ts';
@@ -12,6 +13,8 @@ import { submitTicket } from '../ticket/start.ts';
 import { watchTicket } from '../ticket/watch.ts';
 
 const MAX_TICKETS = 500;
+const GONE_MS = 60_000;
+const LOOK_MS = 250;
 
 /** @returns 0 when it is done and every workspace is gone; otherwise the exit code of where it stopped */
 export async function runExampleTicket(context: CliContext): Promise<number> {
@@ -32,7 +35,7 @@ export async function runExampleTicket(context: CliContext): Promise<number> {
   await submitTicket(client, definition);
   const code = await watchTicket(context, id);
   output.progress(`\n${await evidenceOf(client, id, output)}`);
-  const left = await workspacesLeft(client, id);
+  const left = await workspacesLeft(client, id, context.signal);
   if (code === 0) {
     const log = await remoteLog(remote, definition.baseBranch);
     output.progress(`\nMerged into ${relative(process.cwd(), remote) || remote}, ${definition.baseBranch}:`);
@@ -58,7 +61,17 @@ async function evidenceOf(client: GatewayClient, id: string, output: CliContext[
   return tables.join('\n\n');
 }
 
-async function workspacesLeft(client: GatewayClient, id: string): Promise<readonly string[]> {
+/** The ticket has ended when its change has; the last workspace is proved gone a moment later. */
+async function workspacesLeft(client: GatewayClient, id: string, signal: AbortSignal): Promise<readonly string[]> {
+  const deadline = performance.now() + GONE_MS;
+  for (;;) {
+    const left = await workspacesThere(client, id);
+    if (left.length === 0 || signal.aborted || performance.now() > deadline) return left;
+    await delay(LOOK_MS, undefined, { signal }).catch(() => {});
+  }
+}
+
+async function workspacesThere(client: GatewayClient, id: string): Promise<readonly string[]> {
   const { items } = await client.listWorkspaces({ limit: MAX_TICKETS });
   return items
     .filter(({ ticket, state }) => ticket === id && state !== 'gone')
@@ -72,6 +85,6 @@ function nextCommands(id: string): string {
     `              npx portcullis gate why ${id}`,
     `              npx portcullis task list --pair ${id}`,
     '              npx portcullis workspace list',
-    '              npx portcullis ticket start examples/tickets/T-048.yaml --repo PATH --watch',
+    '              npx portcullis ticket start examples/tickets/T-048.yaml --id T-1 --repo PATH --watch',
   ].join('\n');
 }

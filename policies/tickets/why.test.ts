@@ -21,7 +21,7 @@ test('a stopped ticket says why it stopped and what to mend first', () => {
   if (stopped === undefined) throw new Error('no sample is stopped by the kill switch');
   const answer = why(stopped, stopped.since);
   expect(answer.sentence).toBe('The kill switch is on. (drill)');
-  expect(answer.unblockedBy[0]).toBe('portcullis kill-switch off');
+  expect(answer.unblockedBy[0]).toBe('portcullis kill-switch off --reason …');
 });
 
 test('a clock that stands behind the last event shows no negative wait', () => {

@@ -117,15 +117,15 @@ export const SENTENCE_OF_STOP: Readonly<Record<StopCause, string>> = {
 
 function unblockedBy(state: TicketState): readonly string[] {
   const id = state.ticketId;
-  const abandon = `portcullis ticket abandon ${id}`;
+  const abandon = `portcullis ticket abandon ${id} --reason …`;
   switch (state.waitingOn) {
     case 'nothing':
       return [];
     case 'operator':
       return [
         ...beforeDeciding(state),
-        `portcullis ticket decide ${id} retry`,
-        `portcullis ticket resume ${id}`,
+        `portcullis ticket decide ${id} --decision retry --reason …`,
+        `portcullis ticket resume ${id} --reason …`,
         abandon,
       ];
     case 'workspace':
@@ -152,7 +152,7 @@ function unblockedBy(state: TicketState): readonly string[] {
 function beforeDeciding({ stop }: TicketState): readonly string[] {
   switch (stop?.cause) {
     case 'kill_switch':
-      return ['portcullis kill-switch off'];
+      return ['portcullis kill-switch off --reason …'];
     case 'gate_human_required':
       return ["a person's record for this subject"];
     case 'missing_artifact':

@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { searchToolchains } from '../../activities/executor/toolchain-search.ts';
 import { makeRepository, seat, startStack, type Seated, type Stack } from './stage.ts';
 
 const EXAMPLES = join(import.meta.dirname, '..', '..', 'examples');
@@ -13,6 +14,9 @@ const HOSTILE = {
   'go.env': 'GOPROXY=http://127.0.0.1:1/\nGOFLAGS=-toolexec=/work/evil\n',
   '.cargo/config.toml': '[build]\nrustc-wrapper = "/work/evil"\n[http]\nproxy = "127.0.0.1:1"\n',
 } as const;
+
+/** Of tools that a machine does not have, nothing can be tried on it. */
+const HERE = new Set((await searchToolchains()).tools.map(({ name }) => name));
 
 let stack: Stack;
 let at: Seated;
@@ -30,20 +34,25 @@ afterAll(async () => {
   await stack.close();
 });
 
-test.each([
+const PREPARED: readonly (readonly [string, readonly string[], object | null])[] = [
   ['npm-ci', ['npm', 'test'], { executed: 2, passed: 2 }],
   ['cargo-fetch', ['cargo', 'test'], { executed: 2, passed: 2 }],
   ['go-mod-download', ['go', 'vet', './...'], null],
   ['pip-install', ['pytest'], { executed: 2, passed: 2 }],
-])('[inv-05] %s prepares what its lockfile names, and the command finds it', async (step, argv, tests) => {
-  const { result } = await at.ended(await at.ask({ argv }));
-  expect(result).toMatchObject({ status: 'completed', satisfied: true, exit_code: 0, sandbox: { network: 'none' } });
-  expect(result?.prepare).toMatchObject({ step, outcome: 'prepared', cache: 'miss', refused: 0, reason: '' });
-  expect(result?.prepare?.requests).toBeGreaterThan(0);
-  if (tests !== null) expect(result?.tests).toMatchObject(tests);
-  // The lockfile's own bytes, unchanged after the run.
-  expect(result?.subject.tree_after).toBe(result?.subject.tree_before);
-});
+];
+
+test.each(PREPARED.filter(([, [tool = '']]) => HERE.has(tool)))(
+  '[inv-05] %s prepares what its lockfile names, and the command finds it',
+  async (step, argv, tests) => {
+    const { result } = await at.ended(await at.ask({ argv }));
+    expect(result).toMatchObject({ status: 'completed', satisfied: true, exit_code: 0, sandbox: { network: 'none' } });
+    expect(result?.prepare).toMatchObject({ step, outcome: 'prepared', cache: 'miss', refused: 0, reason: '' });
+    expect(result?.prepare?.requests).toBeGreaterThan(0);
+    if (tests !== null) expect(result?.tests).toMatchObject(tests);
+    // The lockfile's own bytes, unchanged after the run.
+    expect(result?.subject.tree_after).toBe(result?.subject.tree_before);
+  },
+);
 
 test('what was prepared is used again, and the record says so', async () => {
   const { result } = await at.ended(await at.ask({ argv: ['npm', 'test'], attempt: 2 }));

@@ -93,6 +93,7 @@ test(
     // What landed is the second candidate, on the base that had moved, and nothing but it.
     const log = await remoteLog(remote, 'main');
     expect(log.map((line) => line.slice(line.indexOf(' ') + 1))).toEqual([
+      'Document T-100: Tell the level and take tokens back',
       'Tell the level and take tokens back',
       'Land something else',
       'Test the token bucket',
@@ -112,6 +113,7 @@ test(
       'segment pass',
       'merge pass',
       'merge pass',
+      'operation pass',
     ]);
     // The pass on the first candidate says nothing about what landed.
     const merges = items.filter(({ gate, decision }) => gate === 'merge' && decision !== null);
@@ -137,7 +139,7 @@ test('[inv-10] [inv-11] every workspace of an ended ticket is gone, with the tri
     { what: 'the workspaces of T-100 to be gone', deadlineMs: 60_000 },
   );
   expect(mine.length).toBeGreaterThanOrEqual(8);
-  for (const { role, trigger } of mine) expect(trigger).toBe(role === 'forge' ? 'merged' : 'evaluated');
+  for (const { role, trigger } of mine) expect(trigger).toBe(role === 'forge' || role === 'lore' ? 'merged' : 'evaluated');
 });
 
 test(

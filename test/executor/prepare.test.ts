@@ -4,6 +4,7 @@ import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { searchToolchains } from '../../activities/executor/toolchain-search.ts';
 import { loadCommandPolicy } from '../../activities/policy/load.ts';
 import type { CommandPolicy } from '../../policies/commands/types.ts';
 import { digestOf } from '../../schemas/digest.ts';
@@ -11,6 +12,9 @@ import type { PrepareStep } from '../../schemas/verify/prepare.ts';
 import { startEgress, type RunningEgress } from '../../workers/egress/start-egress.ts';
 import { BEARER, openBench, type Bench } from './support/bench.ts';
 import { archive, integrity, sha256Hex, startFakeRegistry, type FakeRegistry } from './support/registry.ts';
+
+/** Of tools that a machine does not have, nothing can be tried on it. */
+const HERE = new Set((await searchToolchains()).tools.map(({ name }) => name));
 
 const KEY = 'k'.repeat(43);
 const TOKEN = 'Bearer of-the-registry';
@@ -232,19 +236,21 @@ test('[inv-05] [inv-15] a preparation reaches the registries of its step, nothin
   expect([...registry.authorizations]).toEqual([TOKEN]);
 });
 
-test('[inv-05] a configuration of the repository has no say in what cargo fetches, and no wrapper of it runs', async () => {
-  const crate = archive({
-    'dep-1.0.0/Cargo.toml': '[package]\nname = "dep"\nversion = "1.0.0"\nedition = "2021"\n',
-    'dep-1.0.0/src/lib.rs': 'pub fn answer() -> u32 { 41 }\n',
-  });
-  const checksum = sha256Hex(crate);
-  const line = { name: 'dep', vers: '1.0.0', deps: [], cksum: checksum, features: {}, yanked: false };
-  registry.serve('/config.json', JSON.stringify({ dl: `${registry.url}dl` }));
-  registry.serve('/3/d/dep', `${JSON.stringify(line)}\n`);
-  registry.serve('/dl/dep/1.0.0/download', crate);
-  const commit = await bench.publish({
-    'Cargo.toml': '[package]\nname = "project"\nversion = "0.1.0"\nedition = "2021"\n\n[dependencies]\ndep = "1"\n',
-    'Cargo.lock': `version = 4
+test.runIf(HERE.has('cargo'))(
+  '[inv-05] a configuration of the repository has no say in what cargo fetches, and no wrapper of it runs',
+  async () => {
+    const crate = archive({
+      'dep-1.0.0/Cargo.toml': '[package]\nname = "dep"\nversion = "1.0.0"\nedition = "2021"\n',
+      'dep-1.0.0/src/lib.rs': 'pub fn answer() -> u32 { 41 }\n',
+    });
+    const checksum = sha256Hex(crate);
+    const line = { name: 'dep', vers: '1.0.0', deps: [], cksum: checksum, features: {}, yanked: false };
+    registry.serve('/config.json', JSON.stringify({ dl: `${registry.url}dl` }));
+    registry.serve('/3/d/dep', `${JSON.stringify(line)}\n`);
+    registry.serve('/dl/dep/1.0.0/download', crate);
+    const commit = await bench.publish({
+      'Cargo.toml': '[package]\nname = "project"\nversion = "0.1.0"\nedition = "2021"\n\n[dependencies]\ndep = "1"\n',
+      'Cargo.lock': `version = 4
 
 [[package]]
 name = "dep"
@@ -259,8 +265,8 @@ dependencies = [
  "dep",
 ]
 `,
-    'src/lib.rs': '#[test]\nfn answers() { assert_eq!(dep::answer(), 41); }\n',
-    '.cargo/config.toml': `[build]
+      'src/lib.rs': '#[test]\nfn answers() { assert_eq!(dep::answer(), 41); }\n',
+      '.cargo/config.toml': `[build]
 rustc-wrapper = "/work/wrapper"
 [net]
 git-fetch-with-cli = true
@@ -269,13 +275,14 @@ proxy = "127.0.0.1:${trapPort}"
 [registry]
 global-credential-providers = ["/work/wrapper"]
 `,
-    wrapper: { text: '#!/bin/sh\ntouch /prepared/ran\nexec "$@"\n', mode: 0o755 },
-  });
-  const report = await bench.run(commit, ['cargo', 'test']);
-  expect(report).toMatchObject({ outcome: 'completed', exit_code: 0, tests: { executed: 1, passed: 1 } });
-  expect(report.prepare).toMatchObject({ outcome: 'prepared', refused: 0, requests: 3 });
-  expect(trapped).toBe(0);
-});
+      wrapper: { text: '#!/bin/sh\ntouch /prepared/ran\nexec "$@"\n', mode: 0o755 },
+    });
+    const report = await bench.run(commit, ['cargo', 'test']);
+    expect(report).toMatchObject({ outcome: 'completed', exit_code: 0, tests: { executed: 1, passed: 1 } });
+    expect(report.prepare).toMatchObject({ outcome: 'prepared', refused: 0, requests: 3 });
+    expect(trapped).toBe(0);
+  },
+);
 
 /** Runs `node --test` under a policy whose preparation is changed, on both sides. */
 async function runWith(change: Partial<PrepareStep>, commit: string, environment: PrepareStep['environment'] = {}) {

@@ -48,41 +48,44 @@ async function untilGone(staged: StagedTicket): Promise<void> {
   });
 }
 
-test('a ticket goes from plan to merged change, each phase behind its gate, and leaves no workspace', async () => {
-  await playTicket(theatre, 'happy', { segments: 2, documentation: true }, async (staged) => {
-    const outcome = await staged.handle.result();
-    expect(outcome).toMatchObject({ ticket: 'happy', phase: 'done' });
-    expect(outcome.merged).toBe(staged.states.at(-1)?.merge?.candidate);
-    expect(phases(staged)).toEqual([
-      'planning',
-      'plan_review',
-      'building',
-      'segment_review',
-      'building',
-      'segment_review',
-      'building',
-      'testing',
-      'review_ready',
-      'merging',
-      'documenting',
-      'done',
-    ]);
-    expect(staged.gates.map(({ kind }) => kind)).toEqual(['plan', 'segment', 'segment', 'merge', 'operation']);
-    expect(staged.verifications.map(({ scope, parameters }) => `${parameters.gate} ${scope}`)).toEqual([
-      'plan review',
-      'segment review',
-      'segment review',
-      'merge checks',
-      'merge review',
-    ]);
-    // Numbers name workspaces and workflows: none is used twice.
-    expect(new Set(staged.verifications.map(({ n }) => n)).size).toBe(5);
-    expect(Object.fromEntries(staged.gone)).toEqual({ 'forge/1': 'merged', 'lore/1': 'merged' });
-    expect(staged.started).toEqual(['forge/1', 'lore/1']);
-  });
-});
+test.concurrent(
+  'a ticket goes from plan to merged change, each phase behind its gate, and leaves no workspace',
+  async () => {
+    await playTicket(theatre, 'happy', { segments: 2, documentation: true }, async (staged) => {
+      const outcome = await staged.handle.result();
+      expect(outcome).toMatchObject({ ticket: 'happy', phase: 'done' });
+      expect(outcome.merged).toBe(staged.states.at(-1)?.merge?.candidate);
+      expect(phases(staged)).toEqual([
+        'planning',
+        'plan_review',
+        'building',
+        'segment_review',
+        'building',
+        'segment_review',
+        'building',
+        'testing',
+        'review_ready',
+        'merging',
+        'documenting',
+        'done',
+      ]);
+      expect(staged.gates.map(({ kind }) => kind)).toEqual(['plan', 'segment', 'segment', 'merge', 'operation']);
+      expect(staged.verifications.map(({ scope, parameters }) => `${parameters.gate} ${scope}`)).toEqual([
+        'plan review',
+        'segment review',
+        'segment review',
+        'merge checks',
+        'merge review',
+      ]);
+      // Numbers name workspaces and workflows: none is used twice.
+      expect(new Set(staged.verifications.map(({ n }) => n)).size).toBe(5);
+      expect(Object.fromEntries(staged.gone)).toEqual({ 'forge/1': 'merged', 'lore/1': 'merged' });
+      expect(staged.started).toEqual(['forge/1', 'lore/1']);
+    });
+  },
+);
 
-test('[inv-03] exactly the candidate that was tested and judged is landed', async () => {
+test.concurrent('[inv-03] exactly the candidate that was tested and judged is landed', async () => {
   await playTicket(theatre, 'exact', {}, async (staged) => {
     await staged.handle.result();
     const last = staged.states.at(-1);
@@ -91,7 +94,7 @@ test('[inv-03] exactly the candidate that was tested and judged is landed', asyn
   });
 });
 
-test('a rejected segment goes back with the reason and is judged again at another commit', async () => {
+test.concurrent('a rejected segment goes back with the reason and is judged again at another commit', async () => {
   const script: TicketScript = {
     verification: (input, n) => (n === 2 ? rejected(input) : null),
     gate: (_, n) => (n === 2 ? 'rework' : 'pass'),
@@ -135,7 +138,7 @@ function holdIn(phase: string): NonNullable<TicketScript['agent']> {
 }
 
 describe('[inv-13] a cancel tears everything down', () => {
-  test.each(Object.keys(HELD))('in %s', async (phase) => {
+  test.concurrent.each(Object.keys(HELD))('in %s', async (phase) => {
     await playTicket(theatre, `cancel-${phase}`, HELD[phase] ?? {}, async (staged) => {
       const found = await pollUntil(
         async () => {
@@ -155,7 +158,7 @@ describe('[inv-13] a cancel tears everything down', () => {
     });
   });
 
-  test('in merging, once the landing has been heard out', async () => {
+  test.concurrent('in merging, once the landing has been heard out', async () => {
     const landing = Promise.withResolvers<undefined>();
     const begun = Promise.withResolvers<undefined>();
     const script: TicketScript = {
@@ -176,53 +179,59 @@ describe('[inv-13] a cancel tears everything down', () => {
   });
 });
 
-test('[inv-04] a workspace lost in segment 2 resumes there in a new execution, and the pass of the old one authorises nothing', async () => {
-  let lost = false;
-  const script: TicketScript = {
-    segments: 2,
-    agent: async (staged, turn, assignment) => {
-      if (assignment.segment?.n !== 2 || lost) return null;
-      lost = true;
-      await staged.client.workflow.getHandle(turn.run).signal('lose');
-      return await holdIn('building')(staged, turn, assignment);
-    },
-  };
-  await playTicket(theatre, 'lost', script, async (staged) => {
-    expect((await staged.handle.result()).phase).toBe('done');
-    const resumed = staged.states.find(({ execution }) => execution.generation === 2);
-    expect(resumed).toMatchObject({ phase: 'building', segment: { n: 2, passed: 1 }, passes: [], candidate: null });
-    expect(staged.started).toEqual(['forge/1', 'forge/2']);
-    const second = staged.assignments.filter(({ execution }) => execution.generation === 2);
-    expect(second[0]).toMatchObject({ segment: { n: 2, of: 2 }, workspaceGeneration: 2 });
-    // What is judged from there on is of the new execution.
-    const judged = staged.verifications.filter(({ parameters }) => parameters.gate === 'merge');
-    expect(judged.every(({ parameters }) => parameters.execution.generation === 2)).toBe(true);
-    expect(staged.states.at(-1)?.passes.every((pass) => pass.generation === 2)).toBe(true);
-  });
-});
-
-test('a gate that cannot judge blocks the ticket, its workspace goes, and an operator’s retry judges anew', async () => {
-  const script: TicketScript = { gate: (_, n) => (n === 1 ? 'blocked' : 'pass') };
-  await playTicket(theatre, 'blocked', script, async (staged) => {
-    const blocked = await staged.until('blocked');
-    expect(blocked).toMatchObject({
-      stop: { cause: 'gate_blocked' },
-      resumePhase: 'plan_review',
-      waitingOn: 'operator',
+test.concurrent(
+  '[inv-04] a workspace lost in segment 2 resumes there in a new execution, and the pass of the old one authorises nothing',
+  async () => {
+    let lost = false;
+    const script: TicketScript = {
+      segments: 2,
+      agent: async (staged, turn, assignment) => {
+        if (assignment.segment?.n !== 2 || lost) return null;
+        lost = true;
+        await staged.client.workflow.getHandle(turn.run).signal('lose');
+        return await holdIn('building')(staged, turn, assignment);
+      },
+    };
+    await playTicket(theatre, 'lost', script, async (staged) => {
+      expect((await staged.handle.result()).phase).toBe('done');
+      const resumed = staged.states.find(({ execution }) => execution.generation === 2);
+      expect(resumed).toMatchObject({ phase: 'building', segment: { n: 2, passed: 1 }, passes: [], candidate: null });
+      expect(staged.started).toEqual(['forge/1', 'forge/2']);
+      const second = staged.assignments.filter(({ execution }) => execution.generation === 2);
+      expect(second[0]).toMatchObject({ segment: { n: 2, of: 2 }, workspaceGeneration: 2 });
+      // What is judged from there on is of the new execution.
+      const judged = staged.verifications.filter(({ parameters }) => parameters.gate === 'merge');
+      expect(judged.every(({ parameters }) => parameters.execution.generation === 2)).toBe(true);
+      expect(staged.states.at(-1)?.passes.every((pass) => pass.generation === 2)).toBe(true);
     });
-    await untilGone(staged);
-    const { typedSearchAttributes: shown } = await staged.handle.describe();
-    expect(shown.get(SEARCH_ATTRIBUTES.waitingOn)).toBe('operator');
-    const { revision } = await staged.state();
-    const decided = await staged.update('decide', { revision, by: 'c-op', decision: 'retry', reason: 'mended' });
-    expect(decided).toMatchObject({ accepted: true, phase: 'plan_review' });
-    expect((await staged.handle.result()).phase).toBe('done');
-    expect(staged.verifications.filter(({ parameters }) => parameters.gate === 'plan')).toHaveLength(2);
-    expect(staged.gone.get('forge/1')).toBe('failed');
-  });
-});
+  },
+);
 
-test('[inv-09] a ticket that is abandoned while its workspace is being released ends', async () => {
+test.concurrent(
+  'a gate that cannot judge blocks the ticket, its workspace goes, and an operator’s retry judges anew',
+  async () => {
+    const script: TicketScript = { gate: (_, n) => (n === 1 ? 'blocked' : 'pass') };
+    await playTicket(theatre, 'blocked', script, async (staged) => {
+      const blocked = await staged.until('blocked');
+      expect(blocked).toMatchObject({
+        stop: { cause: 'gate_blocked' },
+        resumePhase: 'plan_review',
+        waitingOn: 'operator',
+      });
+      await untilGone(staged);
+      const { typedSearchAttributes: shown } = await staged.handle.describe();
+      expect(shown.get(SEARCH_ATTRIBUTES.waitingOn)).toBe('operator');
+      const { revision } = await staged.state();
+      const decided = await staged.update('decide', { revision, by: 'c-op', decision: 'retry', reason: 'mended' });
+      expect(decided).toMatchObject({ accepted: true, phase: 'plan_review' });
+      expect((await staged.handle.result()).phase).toBe('done');
+      expect(staged.verifications.filter(({ parameters }) => parameters.gate === 'plan')).toHaveLength(2);
+      expect(staged.gone.get('forge/1')).toBe('failed');
+    });
+  },
+);
+
+test.concurrent('[inv-09] a ticket that is abandoned while its workspace is being released ends', async () => {
   await playTicket(theatre, 'abandoned', { gate: () => 'human_required' }, async (staged) => {
     const { revision } = await staged.until('awaiting_human');
     await staged.update('abandon', { revision, by: 'c-op', reason: 'no more' });
@@ -230,7 +239,7 @@ test('[inv-09] a ticket that is abandoned while its workspace is being released 
   });
 });
 
-test('[inv-19] an update on another revision is refused by name and leaves no trace', async () => {
+test.concurrent('[inv-19] an update on another revision is refused by name and leaves no trace', async () => {
   await playTicket(theatre, 'stale', { gate: () => 'human_required' }, async (staged) => {
     const { revision } = await staged.until('awaiting_human');
     const stale = await staged
@@ -244,34 +253,37 @@ test('[inv-19] an update on another revision is refused by name and leaves no tr
   });
 });
 
-test('[inv-08] a ticket that continues as new answers an update it had applied before like the first time', async () => {
-  let answers: unknown[] = [];
-  let revision = 0;
-  const script: TicketScript = {
-    segments: 2,
-    historyLimit: 60,
-    agent: async (staged, _, assignment) => {
-      if (assignment.phase !== 'planning') return null;
-      ({ revision } = assignment);
-      answers = [await staged.update('submitPlan', { revision, by: 'c-agent', commit: commit(0x77) }, 'plan-1')];
-      return { outcome: 'answered', message: '' };
-    },
-    gate: (_, n) => (n === 4 ? 'human_required' : 'pass'),
-  };
-  await playTicket(theatre, 'again', script, async (staged) => {
-    const waiting = await staged.until('awaiting_human');
-    const first = await staged.client.workflow.getHandle(staged.handle.workflowId).describe();
-    expect(first.raw.workflowExecutionInfo?.firstRunId).not.toBe(first.runId);
-    answers.push(await staged.update('submitPlan', { revision, by: 'c-agent', commit: commit(0x77) }, 'plan-1'));
-    expect(answers[1]).toEqual(answers[0]);
-    expect((await staged.state()).revision).toBe(waiting.revision);
-    await staged.update('abandon', { revision: waiting.revision, by: 'c-op', reason: 'seen' });
-    await staged.handle.result();
-    expect(staged.started.filter((run) => !staged.gone.has(run))).toEqual([]);
-  });
-});
+test.concurrent(
+  '[inv-08] a ticket that continues as new answers an update it had applied before like the first time',
+  async () => {
+    let answers: unknown[] = [];
+    let revision = 0;
+    const script: TicketScript = {
+      segments: 2,
+      historyLimit: 60,
+      agent: async (staged, _, assignment) => {
+        if (assignment.phase !== 'planning') return null;
+        ({ revision } = assignment);
+        answers = [await staged.update('submitPlan', { revision, by: 'c-agent', commit: commit(0x77) }, 'plan-1')];
+        return { outcome: 'answered', message: '' };
+      },
+      gate: (_, n) => (n === 4 ? 'human_required' : 'pass'),
+    };
+    await playTicket(theatre, 'again', script, async (staged) => {
+      const waiting = await staged.until('awaiting_human');
+      const first = await staged.client.workflow.getHandle(staged.handle.workflowId).describe();
+      expect(first.raw.workflowExecutionInfo?.firstRunId).not.toBe(first.runId);
+      answers.push(await staged.update('submitPlan', { revision, by: 'c-agent', commit: commit(0x77) }, 'plan-1'));
+      expect(answers[1]).toEqual(answers[0]);
+      expect((await staged.state()).revision).toBe(waiting.revision);
+      await staged.update('abandon', { revision: waiting.revision, by: 'c-op', reason: 'seen' });
+      await staged.handle.result();
+      expect(staged.started.filter((run) => !staged.gone.has(run))).toEqual([]);
+    });
+  },
+);
 
-test('a base that moves while the candidate is landed makes another candidate, judged again', async () => {
+test.concurrent('a base that moves while the candidate is landed makes another candidate, judged again', async () => {
   const moved = { outcome: 'base_moved', now: commit(0xba5f) } as const;
   const script: TicketScript = {
     land: (tries) =>
@@ -284,7 +296,7 @@ test('a base that moves while the candidate is landed makes another candidate, j
   });
 });
 
-test('a workspace that never becomes ready is replaced by the next generation', async () => {
+test.concurrent('a workspace that never becomes ready is replaced by the next generation', async () => {
   await playTicket(theatre, 'unready', { workspace: (n) => n > 1 }, async (staged) => {
     expect((await staged.handle.result()).phase).toBe('done');
     expect(staged.started).toEqual(['forge/1', 'forge/2']);
@@ -292,7 +304,7 @@ test('a workspace that never becomes ready is replaced by the next generation', 
   });
 });
 
-test('a second submission of one assignment is stale: the first has moved the ticket on', async () => {
+test.concurrent('a second submission of one assignment is stale: the first has moved the ticket on', async () => {
   const refusals: unknown[] = [];
   const script: TicketScript = {
     agent: async (staged, _, assignment) => {

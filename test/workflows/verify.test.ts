@@ -53,7 +53,7 @@ function scheduledActivities(history: unknown): unknown[] {
 }
 
 // Replay does not notice changed inputs, options or time-outs of activities: a fresh run is compared with the recorded one.
-test('[inv-20] the activities of a run are scheduled with the recorded inputs and options', async () => {
+test.concurrent('[inv-20] the activities of a run are scheduled with the recorded inputs and options', async () => {
   const fresh = await play(theatre, 'satisfied', {}, async ({ handle }) => {
     await handle.result();
     return JSON.parse(protoUtils.historyToJSON(await handle.fetchHistory())) as unknown;
@@ -81,32 +81,35 @@ async function resultOf(
   });
 }
 
-test('a run that passes is persisted before the workflow says so', async () => {
+test.concurrent('a run that passes is persisted before the workflow says so', async () => {
   const result = await resultOf('passes', {});
   expect(result).toMatchObject({ status: 'completed', satisfied: true, reasons: [], attestation: 'verifier' });
 });
 
-test('tests that fail are a result, not a failure of the run', async () => {
+test.concurrent('tests that fail are a result, not a failure of the run', async () => {
   const tests = { executed: 3, passed: 2, failed: 1, skipped: 0, provenance: 'reporter_file' } as const;
   const result = await resultOf('fails', { run: () => Promise.resolve(executorReport({ exit_code: 1, tests })) });
   expect(result).toMatchObject({ status: 'completed', satisfied: false, reasons: ['exit_code', 'tests_failed'] });
 });
 
-test('[inv-07] a time-out never satisfies, whatever the exit code', async () => {
+test.concurrent('[inv-07] a time-out never satisfies, whatever the exit code', async () => {
   const result = await resultOf('times-out', { run: () => Promise.resolve(executorReport({ outcome: 'timed_out' })) });
   expect(result).toMatchObject({ status: 'timed_out', timed_out: true, satisfied: false });
 });
 
-test('[inv-07] a report of another argv than the signed one, or of a weaker sandbox, satisfies nothing', async () => {
-  const report = executorReport({
-    argv_executed: ['node', '-e', '0'],
-    sandbox: { containment: 'process-group', network: 'host', limits: {} },
-  });
-  const result = await resultOf('differs', { run: () => Promise.resolve(report) });
-  expect(result).toMatchObject({ status: 'completed', satisfied: false, reasons: ['containment', 'argv_differs'] });
-});
+test.concurrent(
+  '[inv-07] a report of another argv than the signed one, or of a weaker sandbox, satisfies nothing',
+  async () => {
+    const report = executorReport({
+      argv_executed: ['node', '-e', '0'],
+      sandbox: { containment: 'process-group', network: 'host', limits: {} },
+    });
+    const result = await resultOf('differs', { run: () => Promise.resolve(report) });
+    expect(result).toMatchObject({ status: 'completed', satisfied: false, reasons: ['containment', 'argv_differs'] });
+  },
+);
 
-test('[inv-07] an absent executor is unavailable at once, and nothing is dispatched', async () => {
+test.concurrent('[inv-07] an absent executor is unavailable at once, and nothing is dispatched', async () => {
   let ran = false;
   const script: Script = {
     turns: () => ({ kind: 'absent' }),
@@ -118,7 +121,7 @@ test('[inv-07] an absent executor is unavailable at once, and nothing is dispatc
   expect(ran).toBe(false);
 });
 
-test('presence that is not known yet is waited for, never taken as absent', async () => {
+test.concurrent('presence that is not known yet is waited for, never taken as absent', async () => {
   const result = await resultOf('settles', { turns: (look) => ({ kind: look < 3 ? 'settling' : 'go' }) });
   expect(result.satisfied).toBe(true);
 });
@@ -135,7 +138,7 @@ async function untilWaitingOn({ handle }: Staged, waitingOn: string, phase: stri
   );
 }
 
-test('[inv-16] a queued run shows its place before it waits, and runs when its turn comes', async () => {
+test.concurrent('[inv-16] a queued run shows its place before it waits, and runs when its turn comes', async () => {
   let free = false;
   const turns: Script['turns'] = () => (free ? { kind: 'go' } : { kind: 'queued', place: 2 });
   const result = await resultOf('queued', { turns }, async (staged) => {
@@ -147,37 +150,43 @@ test('[inv-16] a queued run shows its place before it waits, and runs when its t
   expect(result.status).toBe('completed');
 });
 
-test('[inv-16] a run whose executor may be there shows that it waits for presence before it waits', async () => {
-  let known = false;
-  const turns: Script['turns'] = () => ({ kind: known ? 'go' : 'settling' });
-  const result = await resultOf('waits-for-presence', { turns }, async (staged) => {
-    const shown = await untilWaitingOn(staged, 'presence', 'queued');
-    expect(shown.get(SEARCH_ATTRIBUTES.state)).toBe('open');
-    known = true;
-  });
-  expect(result.status).toBe('completed');
-});
+test.concurrent(
+  '[inv-16] a run whose executor may be there shows that it waits for presence before it waits',
+  async () => {
+    let known = false;
+    const turns: Script['turns'] = () => ({ kind: known ? 'go' : 'settling' });
+    const result = await resultOf('waits-for-presence', { turns }, async (staged) => {
+      const shown = await untilWaitingOn(staged, 'presence', 'queued');
+      expect(shown.get(SEARCH_ATTRIBUTES.state)).toBe('open');
+      known = true;
+    });
+    expect(result.status).toBe('completed');
+  },
+);
 
-test('[inv-16] a run whose result is not kept shows that it waits for the store before it waits', async () => {
-  let away = true;
-  const keep = () => {
-    if (away) throw portcullisError('store_unavailable', { reason: 'test' });
-  };
-  const result = await resultOf('waits-for-store', { keep }, async (staged) => {
-    const shown = await untilWaitingOn(staged, 'store', 'completed_unpersisted');
-    expect(shown.get(SEARCH_ATTRIBUTES.state)).toBe('open');
-    away = false;
-  });
-  expect(result.status).toBe('completed');
-});
+test.concurrent(
+  '[inv-16] a run whose result is not kept shows that it waits for the store before it waits',
+  async () => {
+    let away = true;
+    const keep = () => {
+      if (away) throw portcullisError('store_unavailable', { reason: 'test' });
+    };
+    const result = await resultOf('waits-for-store', { keep }, async (staged) => {
+      const shown = await untilWaitingOn(staged, 'store', 'completed_unpersisted');
+      expect(shown.get(SEARCH_ATTRIBUTES.state)).toBe('open');
+      away = false;
+    });
+    expect(result.status).toBe('completed');
+  },
+);
 
-test('[inv-07] an executor that does not take its turn is unavailable', async () => {
+test.concurrent('[inv-07] an executor that does not take its turn is unavailable', async () => {
   const result = await resultOf('no-poller', { executor: false });
   expect(result).toMatchObject({ status: 'executor_unavailable' });
   expect(result.reasons).toContain('did_not_start');
 });
 
-test('[inv-07] an executor that comes back without the run has lost it', async () => {
+test.concurrent('[inv-07] an executor that comes back without the run has lost it', async () => {
   const result = await resultOf('lost', { run: untilCancelled }, async (staged) => {
     await untilRunning(staged);
     await staged.handle.signal('executorLost');
@@ -185,7 +194,7 @@ test('[inv-07] an executor that comes back without the run has lost it', async (
   expect(result).toMatchObject({ status: 'executor_lost', satisfied: false, exit_code: null });
 });
 
-test('[inv-07] a cancelled run is cancelled only with the word of its executor', async () => {
+test.concurrent('[inv-07] a cancelled run is cancelled only with the word of its executor', async () => {
   const result = await resultOf('cancelled', { run: untilCancelled }, async (staged) => {
     await untilRunning(staged);
     await staged.handle.cancel();
@@ -193,7 +202,7 @@ test('[inv-07] a cancelled run is cancelled only with the word of its executor',
   expect(result).toMatchObject({ status: 'cancelled', cancelled: true, satisfied: false, signal: 'SIGKILL' });
 });
 
-test('[inv-13] a run that is cancelled in the queue still ends in the store', async () => {
+test.concurrent('[inv-13] a run that is cancelled in the queue still ends in the store', async () => {
   const result = await resultOf('cancelled-queued', { turns: () => ({ kind: 'queued', place: 1 }) }, async (staged) => {
     await untilPhase(staged, 'queued');
     await staged.handle.cancel();
@@ -201,7 +210,7 @@ test('[inv-13] a run that is cancelled in the queue still ends in the store', as
   expect(result).toMatchObject({ status: 'cancelled', stdout: null });
 });
 
-test('a completion that wins against the cancel stays a completion', async () => {
+test.concurrent('a completion that wins against the cancel stays a completion', async () => {
   const script: Script = {
     run: async () => {
       const context = Context.current();
@@ -217,7 +226,7 @@ test('a completion that wins against the cancel stays a completion', async () =>
   expect(result).toMatchObject({ status: 'completed', satisfied: true });
 });
 
-test.each([
+test.concurrent.each([
   ['sandbox_unavailable', 'failed_to_start'],
   ['prepare_failed', 'prepare_failed'],
   ['policy_mismatch', 'rejected'],
@@ -235,26 +244,29 @@ test.each([
   expect(result.reasons).toContain(code);
 });
 
-test('[inv-17] a commit that the control plane does not hold is never dispatched', async () => {
+test.concurrent('[inv-17] a commit that the control plane does not hold is never dispatched', async () => {
   const result = await resultOf('no-commit', { prepareFails: 'not_found', executor: false });
   expect(result).toMatchObject({ status: 'failed_to_start', satisfied: false });
   expect(result.reasons).toContain('not_found');
 });
 
-test('[inv-06] while the store is away the run is shown as unpersisted, and ends once it is kept', async () => {
-  let away = true;
-  const keep = () => {
-    if (away) throw portcullisError('store_unavailable', { reason: 'test' });
-  };
-  const result = await resultOf('unpersisted', { keep }, async (staged) => {
-    await untilPhase(staged, 'completed_unpersisted');
-    expect((await staged.handle.describe()).status.name).toBe('RUNNING');
-    away = false;
-  });
-  expect(result).toMatchObject({ status: 'completed', satisfied: true });
-});
+test.concurrent(
+  '[inv-06] while the store is away the run is shown as unpersisted, and ends once it is kept',
+  async () => {
+    let away = true;
+    const keep = () => {
+      if (away) throw portcullisError('store_unavailable', { reason: 'test' });
+    };
+    const result = await resultOf('unpersisted', { keep }, async (staged) => {
+      await untilPhase(staged, 'completed_unpersisted');
+      expect((await staged.handle.describe()).status.name).toBe('RUNNING');
+      away = false;
+    });
+    expect(result).toMatchObject({ status: 'completed', satisfied: true });
+  },
+);
 
-test('[inv-04] a run whose pair moved on satisfies nothing', async () => {
+test.concurrent('[inv-04] a run whose pair moved on satisfies nothing', async () => {
   const result = await resultOf('moved', { head: { execution: 'e2', generation: 2 } });
   expect(result).toMatchObject({ status: 'completed', satisfied: false, reasons: ['superseded'] });
 });
