@@ -61,6 +61,12 @@ export const READ_CONFIG: GitConfig = [
   ['http.receivepack', 'false'],
   // What is pinned is fetched by its id, whether or not a ref names it; the repository is one pair's.
   ['uploadpack.allowAnySHA1InWant', 'true'],
+  // A few hundred kilobytes of pushed zeros are gigabytes when deltas are looked for in them.
+  ['core.bigFileThreshold', '16m'],
+  ['pack.threads', '1'],
+  ['pack.windowMemory', '64m'],
+  ['core.packedGitLimit', '1g'],
+  ['core.packedGitWindowSize', '128m'],
   ...HIDDEN.map((ref) => ['uploadpack.hideRefs', ref] as const),
 ];
 

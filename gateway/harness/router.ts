@@ -22,6 +22,16 @@ import { updateTicket, type Taken } from '../ticket-updates.ts';
 const SMALL_BODY_BYTES = 4096;
 const REVIEWS = '/v1/harness/reviews/:name';
 
+/** Only for what this workspace was asked: an earlier assignment, or another role's place, is none of its business. */
+function asked<T extends { readonly revision: number }>({ assignment }: Seated, request: T): T {
+  if (request.revision === assignment.revision) return request;
+  throw portcullisError('ticket_stale', {
+    event: 'submission',
+    revision: request.revision,
+    current: assignment.revision,
+  });
+}
+
 /** `connection` is the gateway's own to the store. */
 export function harnessRouter(ctx: GatewayContext, connection: StoreConnection): Router {
   const router = Router({ caseSensitive: true, strict: true });
@@ -36,19 +46,19 @@ export function harnessRouter(ctx: GatewayContext, connection: StoreConnection):
 
   router.post(HARNESS_PATHS.plan, async (req, res) => {
     const seated = await seatedAgent(parts, req, ['forge'], 'submit a plan');
-    const request = parsed(submitPlanSchema, await body(req));
+    const request = asked(seated, parsed(submitPlanSchema, await body(req)));
     res.json(submitted(await updateTicket(ctx, ticketOf(seated), 'submitPlan', signed(seated, request))));
   });
 
   router.post(HARNESS_PATHS.segment, async (req, res) => {
     const seated = await seatedAgent(parts, req, ['forge'], 'submit a segment');
-    const request = parsed(submitSegmentSchema, await body(req));
+    const request = asked(seated, parsed(submitSegmentSchema, await body(req)));
     res.json(submitted(await updateTicket(ctx, ticketOf(seated), 'submitSegment', signed(seated, request))));
   });
 
   router.post(HARNESS_PATHS.ready, async (req, res) => {
     const seated = await seatedAgent(parts, req, ['forge', 'lore'], 'submit a change as ready');
-    const request = parsed(submitReadySchema, await body(req));
+    const request = asked(seated, parsed(submitReadySchema, await body(req)));
     res.json(submitted(await updateTicket(ctx, ticketOf(seated), 'submitReady', signed(seated, request))));
   });
 

@@ -111,6 +111,8 @@ function egressPlan(options: StackOptions, ports: Ports): PartPlan {
       env: {
         ...baseEnvironment(options),
         ...registryEnvironment(environment),
+        // The registries are where the operator's clients find them, so they are believed by what this machine believes.
+        NODE_USE_SYSTEM_CA: '1',
         ...asEnvironment({
           'state.dir': paths.root,
           'keys.dir': paths.keys,

@@ -15,6 +15,8 @@ INSIDE = "inside"
 CONTROLLERS = ("memory", "pids")
 TARGET = "/run/cgroup"
 REMOVE_SECONDS = 2.0
+# So long a launcher may take from making its place to being in it.
+JOIN_SECONDS = 60.0
 
 
 class Delegation:
@@ -75,6 +77,9 @@ def remove_left(parent):
             if not name.startswith(PREFIX):
                 continue
             try:
+                # A place that was just made has no process yet: whoever made it is about to join.
+                if time.time() - os.stat(f"{parent}/{name}").st_mtime < JOIN_SECONDS:
+                    continue
                 with open(f"{parent}/{name}/{INSIDE}/cgroup.procs", encoding="ascii") as file:
                     alive = file.read() != ""
             except OSError:

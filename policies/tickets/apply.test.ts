@@ -150,7 +150,10 @@ describe('decisions', () => {
       });
     const answered = after(TICKETS.planReview, answer('a-1'));
     expect(refusalOf(answered, answer('a-1'))).toBe('accepted');
-    expect(refusalOf(answered, answer('a-2'))).toBe('approval_used');
+    const otherwise: Make = (state) => ({ ...answer('a-1')(state), answer: 'reject' }) as TicketEvent;
+    expect(refusalOf(answered, otherwise)).toBe('approval_used');
+    // Of the reviewer's next session, whose approval the store had made the one that counts.
+    expect(refusalOf(answered, answer('a-2'))).toBe('accepted');
     expect(answered.revision).toBe(TICKETS.planReview.revision);
   });
 });

@@ -12,9 +12,10 @@ export function onReviewAnswered(state: TicketState, event: EventOf<'reviewAnswe
     return refused('ticket_phase', { event: event.type, phase: state.phase });
   if (event.n !== review.n) return mismatch(event.type, 'evaluation', event.n, review.n);
   const { answer, approvalId, reviewDigest } = event;
-  if (review.answer !== null) {
-    const same = review.answer.approvalId === approvalId && review.answer.reviewDigest === reviewDigest;
-    return same && review.answer.answer === answer ? noted(state, 'answered again') : refused('approval_used');
+  // Another approval is of another session of the reviewer: which of them counts, the store said before it was used up.
+  if (review.answer?.approvalId === approvalId) {
+    const same = review.answer.reviewDigest === reviewDigest && review.answer.answer === answer;
+    return same ? noted(state, 'answered again') : refused('approval_used');
   }
   const answered = { ...review, answer: { answer, approvalId, reviewDigest } };
   return noted({ ...state, review: answered }, `${answer} of evaluation ${event.n}`);

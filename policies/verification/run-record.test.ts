@@ -85,6 +85,11 @@ test('[inv-02] an approval moves nothing that only a command can show', () => {
   expect(statuses(rowsOf(verdict('proceed'), []))).toContain('shown deterministic not_tested');
 });
 
+test('[inv-02] a rejection fails what commands passed, so that it cannot vanish where no criterion is a model’s', () => {
+  expect(statuses(rowsOf(verdict('retry_producer')))).toContain('shown deterministic failed');
+  expect(statuses(rowsOf(verdict('human')))).toContain('shown deterministic inconclusive');
+});
+
 test('[inv-07] no answer and an unreadable one are unavailable, never a failed criterion', () => {
   expect(rowsOf({ state: 'unavailable', reason: 'provider_error' })).toBe('provider_error');
   const unreadable: ReviewEnding = {

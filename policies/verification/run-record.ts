@@ -93,7 +93,12 @@ function rowOf(
     const { status, reasonCode } = byVerdict(reading);
     return { criterionId: id, status, method: 'model', evidenceRefs: [judged], reasonCode };
   }
-  if (methods.includes('deterministic')) return deterministicRow(id, conclusion);
+  if (methods.includes('deterministic')) {
+    const row = deterministicRow(id, conclusion);
+    // A rejection must not vanish because no criterion is a model's to judge: it can fail what commands passed, never the reverse.
+    if (reading.route === 'proceed' || row.status !== 'passed') return row;
+    return { ...row, ...byVerdict(reading) };
+  }
   return {
     criterionId: id,
     status: 'not_tested',

@@ -110,7 +110,13 @@ describe('the subject of a ticket', () => {
 
   test('is refused when the ticket runs none of the commands that a required check accepts', () => {
     const definition = { ...PARAMETERS.definition, checks: [{ check: 'true', argv: ['true'], timeoutSeconds: 1 }] };
-    expect(() => subjectOf({ ...PARAMETERS, definition }, FACTS)).toThrow(/none is a command that the check tests/);
+    expect(() => subjectOf({ ...PARAMETERS, definition }, FACTS)).toThrow(/true: no required check/);
+  });
+
+  test('[inv-02] of a merge is refused when a check that the ticket lists is run by no required check', () => {
+    const checks = [...PARAMETERS.definition.checks, { check: 'more', argv: ['cargo', 'test'], timeoutSeconds: 1 }];
+    const definition = { ...PARAMETERS.definition, checks };
+    expect(() => subjectOf({ ...PARAMETERS, definition }, FACTS)).toThrow(/cargo test: no required check/);
   });
 
   test('[inv-01] producer and reviewer of a ticket are unrelated principals', () => {

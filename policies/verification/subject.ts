@@ -26,6 +26,7 @@ export interface SubjectFacts {
  */
 export function subjectOf(parameters: SubjectParameters, facts: SubjectFacts): SubjectManifest {
   const { definition, execution, change, plan } = parameters;
+  if (parameters.gate === 'merge') requireEveryCheck(definition, facts.requirements);
   const items = definition.criteria.map(({ id, required, methods }) => ({
     criterionId: id,
     revision: 1,
@@ -74,8 +75,25 @@ export function reviewerOf(ticket: string): Principal {
   return { id: `sentinel:${ticket}`, lineage: [] };
 }
 
-function chosen({ checkId, accepts }: GateRequirements['checks'][number], ticket: TicketDefinition): SubjectCheck {
-  const fits = accepts.find(({ definition }) => isRunBy(ticket, definition));
+/** What a ticket lists is run, or it is said that it is not: a check that nobody runs must not read as one that passed. */
+function requireEveryCheck({ checks, ...ticket }: TicketDefinition, { checks: required }: GateRequirements): void {
+  const run = required.flatMap((check) => fitting(check, { ...ticket, checks })?.definition ?? []);
+  const dropped = checks.find((listed) => !run.some((definition) => runs(listed, definition)));
+  if (dropped === undefined) return;
+  const command = dropped.argv.join(' ');
+  throw portcullisError('schema_invalid', {
+    path: 'checks',
+    reason: `${command}: no required check of the gate runs it`,
+  });
+}
+
+function fitting({ accepts }: GateRequirements['checks'][number], ticket: TicketDefinition) {
+  return accepts.find(({ definition }) => isRunBy(ticket, definition));
+}
+
+function chosen(check: GateRequirements['checks'][number], ticket: TicketDefinition): SubjectCheck {
+  const { checkId } = check;
+  const fits = fitting(check, ticket);
   if (fits === undefined) {
     throw portcullisError('schema_invalid', {
       path: 'checks',
@@ -88,10 +106,12 @@ function chosen({ checkId, accepts }: GateRequirements['checks'][number], ticket
 /** What the control plane looks at itself needs no command of the ticket. */
 function isRunBy(ticket: TicketDefinition, definition: CheckDefinition): boolean {
   if (definition.kind === 'builtin') return true;
-  return ticket.checks.some(
-    ({ argv }) =>
-      argv.length === definition.argv.length && argv.every((token, index) => token === definition.argv[index]),
-  );
+  return ticket.checks.some((listed) => runs(listed, definition));
+}
+
+function runs({ argv }: TicketDefinition['checks'][number], definition: CheckDefinition): boolean {
+  if (definition.kind !== 'command') return false;
+  return argv.length === definition.argv.length && argv.every((token, index) => token === definition.argv[index]);
 }
 
 /** The accepted plan, by the bytes that were accepted; `size` in bytes. */

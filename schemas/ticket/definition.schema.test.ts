@@ -46,6 +46,7 @@ test.each([
   ['a remote that runs a command', { repository: { remote: 'ext::sh -c id' } }],
   ['a base branch that is an option', { baseBranch: '--upload-pack=id' }],
   ['a base branch that climbs', { baseBranch: 'a..b' }],
+  ['a base branch that producers push', { baseBranch: 'portcullis/T-1' }],
   ['a life of a second', { ttlSeconds: { forge: 1 } }],
   ['a life of a day', { ttlSeconds: { forge: 86_400 } }],
   ['a life of a role without a workspace', { ttlSeconds: { vessel: 600 } }],

@@ -52,7 +52,10 @@ export const ticketDefinitionSchema = z.strictObject({
     z.strictObject({ path: z.string().min(1).max(1024) }),
     z.strictObject({ remote: z.url({ protocol: /^(?:https|ssh|file)$/ }).max(1024) }),
   ]),
-  baseBranch: branch.default('main'),
+  // Where producers push is no place to land: a push would be the landing.
+  baseBranch: branch
+    .refine((name) => !/^portcullis(?:-docs)?(?:\/|$)/.test(name), 'is a branch of producers')
+    .default('main'),
   segmentsHint: z.int().min(1).max(SEGMENT_LIMIT).nullable().default(null),
   // A merge without a check would rest on nothing that was run.
   checks: set(check, (entry) => entry.check, 16).min(1),

@@ -9,6 +9,7 @@ import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { pollUntil } from '../support/poll.ts';
 import { descendantsOf } from '../../activities/executor/process-table.ts';
 import { executorReportSchema } from '../../schemas/verify/report.schema.ts';
 import type { ExecutorReport } from '../../schemas/verify/report.ts';
@@ -80,11 +81,20 @@ async function run(
 }
 
 /** Pid of the executor by our numbering: the one process of the workspace that runs our program. */
-async function executorPid(): Promise<number> {
-  const pids = await descendantsOf(workspace.workspace.pid);
-  const found = pids.find((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('workers/executor/main'));
-  if (found === undefined) throw new Error('the workspace has no executor');
-  return found;
+function executorPid(): Promise<number> {
+  return pollUntil(
+    async () => (await descendantsOf(workspace.workspace.pid)).find((pid) => commandOf(pid).includes('executor/main')),
+    { what: 'the workspace to have an executor' },
+  );
+}
+
+/** Empty for one that has just ended. */
+function commandOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+  } catch {
+    return '';
+  }
 }
 
 describe('hostile code in the sandbox', () => {

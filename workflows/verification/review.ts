@@ -1,7 +1,12 @@
 /** The reviewer's part of a verification: a fresh read-only workspace, one turn, one re-ask, and what it appended. */
 import { condition, proxyActivities } from '@temporalio/workflow';
 import { reviewPrompt } from '../../policies/verification/prompts.ts';
-import type { ReviewEnding, ReviewReading, VerificationActivities } from '../../schemas/verification/activities.ts';
+import type {
+  OpenedReview,
+  ReviewEnding,
+  ReviewReading,
+  VerificationActivities,
+} from '../../schemas/verification/activities.ts';
 import type { TicketAnswer, VerificationInput, VerificationOutcome } from '../../schemas/verification/workflow.ts';
 import type { AgentActivities, AgentAnswer } from '../../schemas/workspace/agent.ts';
 import { recordContract, type Checked } from './checks.ts';
@@ -50,7 +55,7 @@ export async function review(
     };
     const opened = await openReview(opening);
     show('review', 'agent', `the reviewer works on ${opened.name}`);
-    const ending = await ask(input, ready, opened.name, answers);
+    const ending = await ask(input, ready, opened, answers);
     show('record', 'store', 'the review is committed and recorded');
     const conclusion = {
       opening,
@@ -81,7 +86,7 @@ function runIdOf(n: number, generation: number, ending: ReviewEnding): string {
 async function ask(
   { parameters }: VerificationInput,
   ready: Ready,
-  name: string,
+  { name, approvalId }: OpenedReview,
   answers: readonly TicketAnswer[],
 ): Promise<ReviewEnding> {
   const { tenant, ticket } = parameters;
@@ -107,17 +112,25 @@ async function ask(
     reading = await read();
   }
   if (!reading.found) return { state: 'unavailable', reason: 'malformed_output' };
-  if (reading.verdict !== 'UNPARSEABLE' && !(await answered(answers, reading))) {
+  if (reading.verdict !== 'UNPARSEABLE' && !(await answered(answers, approvalId, reading))) {
     // A verdict that nobody put their approval to is nobody's.
     return { state: 'unavailable', reason: 'timeout' };
   }
   return { state: 'answered', reading };
 }
 
-async function answered(answers: readonly TicketAnswer[], { digest, verdict }: Read): Promise<boolean> {
+/** With the approval of this session: another's is for what another reviewer saw. */
+async function answered(
+  answers: readonly TicketAnswer[],
+  approvalId: string,
+  { digest, verdict }: Read,
+): Promise<boolean> {
   const wanted = verdict === 'APPROVED' ? 'approve' : 'reject';
   return await condition(
-    () => answers.some((given) => given.reviewDigest === digest && given.answer === wanted),
+    () =>
+      answers.some(
+        (given) => given.approvalId === approvalId && given.reviewDigest === digest && given.answer === wanted,
+      ),
     ANSWER_WAIT,
   );
 }
