@@ -8,8 +8,8 @@ const common = {
   teardownTimeout: 10_000,
 } as const;
 
-/** Whole stacks started many times, and whole tickets: a minute or two each. `npm run test:long`, and CI. */
-const LONG = ['test/e2e/ticket.test.ts', 'test/local/supervisor.test.ts'];
+/** Whole stacks whose parts are killed, and whole tickets: a minute or two each. `npm run test:long`, and CI. */
+const LONG = ['test/e2e/{ticket,verify}.test.ts', 'test/local/supervisor.test.ts'];
 
 // No file keeps state for another (`isolate: false`): a module graph for each would cost as much as the tests.
 export default defineConfig({

@@ -139,7 +139,8 @@ test('[inv-10] [inv-11] every workspace of an ended ticket is gone, with the tri
     { what: 'the workspaces of T-100 to be gone', deadlineMs: 60_000 },
   );
   expect(mine.length).toBeGreaterThanOrEqual(8);
-  for (const { role, trigger } of mine) expect(trigger).toBe(role === 'forge' || role === 'lore' ? 'merged' : 'evaluated');
+  for (const { role, trigger } of mine)
+    expect(trigger).toBe(role === 'forge' || role === 'lore' ? 'merged' : 'evaluated');
 });
 
 test(
