@@ -25,14 +25,24 @@ const parameters = {
 type Checks = ReviewConclusion['checks'];
 const PASSED: Checks = [{ checkId: 'tests', status: 'passed', evidence: DIGEST }];
 
-function rowsOf(ending: ReviewEnding, checks: Checks = PASSED): readonly CriterionRow[] | string {
+function rowsOf(
+  ending: ReviewEnding,
+  checks: Checks = PASSED,
+  criteria: readonly TicketCriterion[] = CRITERIA,
+): readonly CriterionRow[] | string {
   const verifier = reviewerOf('T-1');
   const rules = { id: 'review', revision: 1, digest: DIGEST };
   const request = reviewRequestOf('local', SUBJECT, verifier, 'review-T-1-1', rules, 60);
   const run = reviewRunOf(
-    { verifier, request, criteria: CRITERIA, diffDigest: DIGEST },
+    { verifier, request, criteria, diffDigest: DIGEST },
     {
-      opening: { parameters, subjectDigest: SUBJECT, n: 1, workspaceGeneration: 1, expiresAt: 2 },
+      opening: {
+        parameters: { ...parameters, definition: { ...parameters.definition, criteria } },
+        subjectDigest: SUBJECT,
+        n: 1,
+        workspaceGeneration: 1,
+        expiresAt: 2,
+      },
       opened: { name: 'final-review.md', approvalId: 'a', grant: { id: 'review-T-1-1', revision: 1 } },
       runId: 'run-1',
       ending,
@@ -85,9 +95,11 @@ test('[inv-02] an approval moves nothing that only a command can show', () => {
   expect(statuses(rowsOf(verdict('proceed'), []))).toContain('shown deterministic not_tested');
 });
 
-test('[inv-02] a rejection fails what commands passed, so that it cannot vanish where no criterion is a model’s', () => {
-  expect(statuses(rowsOf(verdict('retry_producer')))).toContain('shown deterministic failed');
-  expect(statuses(rowsOf(verdict('human')))).toContain('shown deterministic inconclusive');
+test('[inv-02] a rejection fails what commands passed where no criterion is a model’s, so that it cannot vanish', () => {
+  const shown = CRITERIA.filter(({ id }) => id === 'shown');
+  expect(statuses(rowsOf(verdict('retry_producer'), PASSED, shown))).toEqual(['shown deterministic failed']);
+  expect(statuses(rowsOf(verdict('human'), PASSED, shown))).toEqual(['shown deterministic inconclusive']);
+  expect(statuses(rowsOf(verdict('retry_producer')))).toContain('shown deterministic passed');
 });
 
 test('[inv-07] no answer and an unreadable one are unavailable, never a failed criterion', () => {

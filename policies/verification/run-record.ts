@@ -95,8 +95,9 @@ function rowOf(
   }
   if (methods.includes('deterministic')) {
     const row = deterministicRow(id, conclusion);
-    // A rejection must not vanish because no criterion is a model's to judge: it can fail what commands passed, never the reverse.
-    if (reading.route === 'proceed' || row.status !== 'passed') return row;
+    // A rejection must not vanish because no criterion is a model's to judge: then it is these that it fails, never the reverse.
+    const isHeard = conclusion.opening.parameters.definition.criteria.some((one) => one.methods.includes('model'));
+    if (isHeard || reading.route === 'proceed' || row.status !== 'passed') return row;
     return { ...row, ...byVerdict(reading) };
   }
   return {
