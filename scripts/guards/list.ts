@@ -211,9 +211,9 @@ export const GUARDS: readonly Guard[] = [
     file: 'workflows/verify/workflow.ts',
     text: '    await untilKept.endRun(ending);\n',
     without: '',
-    project: 'long',
-    test: 'test/e2e/verify.test.ts',
-    named: 'a run whose store is away at its end satisfies nothing until it is kept',
+    project: 'system',
+    test: 'test/workflows/verify.test.ts',
+    named: 'while the store is away the run is shown as unpersisted, and ends once it is kept',
   },
   ...GIT_GUARDS,
 ];
