@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { needsOf, quickPulse } from '../../test/support/workspace-fakes.ts';
+import { needsOf, quickPulse, readingOf } from '../../test/support/workspace-fakes.ts';
 import type { ClaimCodeRecord, CredentialRecord } from '../../schemas/credential.ts';
 import { runOfTicket } from '../../test/support/workspace-runs.ts';
 import { TEMPLATE_PARAMETERS } from '../../schemas/workspace/parameters.ts';
@@ -75,6 +75,22 @@ test('a role without an agent is given no code for one', async () => {
   const claims = [TEMPLATE_PARAMETERS.executorClaim, TEMPLATE_PARAMETERS.agentClaim] as readonly string[];
   expect(asked[0]?.parameters.filter(({ name }) => claims.includes(name)).map(({ value }) => value)).toEqual(['', '']);
 });
+
+test.each([
+  ['created', 0, true],
+  ['created', 3, false],
+  // It was read, and a read of a pending build says 0 whatever there is.
+  ['adopted', 0, false],
+] as const)(
+  'a pending build that was %s with %i provisioners: unserved is %s',
+  async (how, provisionersAvailable, unserved) => {
+    const reading = readingOf({ job: 'pending', provisionersAvailable });
+    if (reading.seen !== 'present') throw new Error('the reading shows nothing');
+    const port = { createOrAdopt: () => Promise.resolve({ how, workspace: reading.workspace }) };
+    const request = { workspace, plan, template, source, backstopMs: 60_000 };
+    expect(await createWorkspace(await needsOf({ port }), request)).toMatchObject({ how, unserved });
+  },
+);
 
 const usable = {
   id: 't1',

@@ -122,5 +122,8 @@ export async function createWorkspace(
       { name: TEMPLATE_PARAMETERS.agentClaim, value: code('agent') },
     ],
   });
-  return { how, coderWorkspaceId: made.id, buildId: made.build.id };
+  const { id: buildId, job, provisionersAvailable } = made.build;
+  // Only what made the build knows: one that was found again was read, and a read says 0 whatever there is.
+  const unserved = how === 'created' && job === 'pending' && provisionersAvailable === 0;
+  return { how, coderWorkspaceId: made.id, buildId, unserved };
 }

@@ -52,16 +52,13 @@ test('without a deadline at Coder there is no backstop, and it does not count as
   });
 });
 
-test('queueing is a wait with a place, and a queue that nobody serves is the end', () => {
+test('queueing is a wait with a place, though a read of a pending build says that no provisioner could take it', () => {
   const queued = { job: 'pending', queuePosition: 2, queueSize: 3 } as const;
   expect(provisionSight(readingOf(queued), null)).toMatchObject({
     step: 'queued',
     detail: "place 2 of 3 in Coder's queue",
   });
-  expect(provisionSight(readingOf({ ...queued, provisionersAvailable: 0 }), null)).toMatchObject({
-    step: 'failed',
-    reason: 'no_provisioner',
-  });
+  expect(provisionSight(readingOf({ ...queued, provisionersAvailable: 0 }), null).step).toBe('queued');
 });
 
 test.each([

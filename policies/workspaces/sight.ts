@@ -25,10 +25,8 @@ export function provisionSight(reading: WorkspaceReading, door: DoorSight): Prov
   }
 }
 
-function buildingSight({ job, provisionersAvailable, queuePosition, queueSize }: BuildState): ProvisionSight {
+function buildingSight({ job, queuePosition, queueSize }: BuildState): ProvisionSight {
   if (job !== 'pending') return seen('building', 'Coder builds it');
-  // Nobody could take the job when it was made: it would stay pending until Coder gives it up.
-  if (provisionersAvailable === 0) return failed('no_provisioner', 'no provisioner of Coder can take the build');
   return seen('queued', `place ${queuePosition} of ${queueSize} in Coder's queue`);
 }
 

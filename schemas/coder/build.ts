@@ -44,7 +44,10 @@ export interface BuildState {
   readonly deadline: string | null;
   readonly queuePosition: number;
   readonly queueSize: number;
-  /** Provisioners that could take the job when it was made: 0 on a pending job means that it never starts. */
+  /**
+   * Provisioners that could take the job, as the answer that made it says: 0 there means that it never starts. A read says 0
+   * whatever there is (recorded), so nothing follows from it.
+   */
   readonly provisionersAvailable: number;
   readonly agents: readonly AgentState[];
 }

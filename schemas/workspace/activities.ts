@@ -75,6 +75,8 @@ export interface CreatedWorkspace {
   readonly how: 'created' | 'adopted';
   readonly coderWorkspaceId: string;
   readonly buildId: string;
+  /** The answer to the create said that no provisioner can take the build: it would never start. */
+  readonly unserved: boolean;
 }
 
 /** How far a workspace is from being usable. Only `failed` is final. */

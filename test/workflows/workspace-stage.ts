@@ -41,6 +41,8 @@ export interface CoderScript {
   readonly maxTtlSeconds?: number;
   readonly template?: ErrorCode;
   readonly create?: (asked: number) => 'created' | 'adopted' | ErrorCode;
+  /** The answer to the create says that no provisioner can take the build. */
+  readonly unserved?: boolean;
   readonly install?: (look: number) => ProvisionSight;
   /** Left out, it watches until it is cancelled, as the real one does for minutes. */
   readonly watch?: (look: number) => WatchAnswer;
@@ -338,7 +340,12 @@ function scripted(
       const how = script.create?.(asked('create')) ?? 'created';
       if (how !== 'created' && how !== 'adopted') throw portcullisError(how);
       made = true;
-      return Promise.resolve({ how, coderWorkspaceId: `w-${ticket}`, buildId: `b-${ticket}` });
+      return Promise.resolve({
+        how,
+        coderWorkspaceId: `w-${ticket}`,
+        buildId: `b-${ticket}`,
+        unserved: script.unserved === true,
+      });
     },
     observeProvisioning: () => Promise.resolve(script.install?.(asked('install')) ?? READY),
     watchWorkspace: async () => script.watch?.(asked('watch')) ?? (await untilCancelled()),

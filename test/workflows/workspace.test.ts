@@ -89,7 +89,7 @@ test.concurrent(
 
 test.concurrent.each([
   ['start_error', { install: () => ({ step: 'failed', reason: 'start_error', detail: '' }) }],
-  ['no_provisioner', { install: () => ({ step: 'failed', reason: 'no_provisioner', detail: '' }) }],
+  ['no_provisioner', { unserved: true }],
   ['coder_name_taken', { create: () => 'coder_name_taken' }],
   ['coder_parameter_invalid', { create: () => 'coder_parameter_invalid' }],
   ['workspace_template_refused', { template: 'workspace_template_refused' }],

@@ -170,7 +170,8 @@ async function create(life: Life, request: CreateRequest): Promise<CreatedWorksp
 }
 
 async function install(life: Life, plan: WorkspacePlan, created: CreatedWorkspace): Promise<End | null> {
-  const { coderWorkspaceId } = created;
+  const { coderWorkspaceId, unserved } = created;
+  if (unserved) return { trigger: 'failed', reason: 'no_provisioner', became: 'never_ready' };
   const seat = seatOf(life, plan);
   let seen: ProvisionSight | null = null;
   let since = Date.now();
