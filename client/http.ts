@@ -3,7 +3,7 @@ import { request as httpRequest, type ClientRequest, type IncomingMessage } from
 import { request as httpsRequest } from 'node:https';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { asPortcullisError, portcullisError } from '../schemas/errors.ts';
+import { asPortcullisError, PortcullisError, portcullisError } from '../schemas/errors.ts';
 import { errorOf } from './errors.ts';
 
 export interface Endpoint {
@@ -56,12 +56,13 @@ export async function askJson(endpoint: Endpoint, call: Call): Promise<unknown> 
 function exchange(endpoint: Endpoint, call: Call): Promise<IncomingMessage> {
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
   const request = begin(endpoint, call);
-  const unavailable = (cause: unknown) =>
-    reject(
-      call.signal?.aborted === true
-        ? portcullisError('interrupted', {}, cause)
-        : portcullisError('gateway_unavailable', { url: endpoint.socketPath ?? endpoint.url }, cause),
-    );
+  const unavailable = (cause: unknown) => {
+    const failed = call.stream?.errored;
+    // What was to be sent could not be read: that is no fault of the gateway.
+    if (failed instanceof PortcullisError) reject(failed);
+    else if (call.signal?.aborted === true) reject(portcullisError('interrupted', {}, cause));
+    else reject(portcullisError('gateway_unavailable', { url: endpoint.socketPath ?? endpoint.url }, cause));
+  };
   let answered = false;
   request.on('response', (response) => {
     answered = true;

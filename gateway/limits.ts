@@ -1,10 +1,14 @@
 /** The bounds a gateway works within. Every one is finite: bad input is bounded in time and memory (invariant 19). */
+import { DISK_RESERVE_BYTES } from '../activities/git/disk.ts';
 
 export interface GatewayLimits {
   /** Largest JSON body, bytes. */
   readonly jsonBytes: number;
-  /** Largest uploaded bundle of a repository, bytes: a bound by design, since disk and time are the installation's. */
+  /** Largest uploaded bundle of a repository, bytes, and what stays free of the disk that it is written to. */
   readonly bundleBytes: number;
+  readonly diskReserveBytes: number;
+  /** Milliseconds in which an operator's upload of a bundle must have come: git packs while it is sent. */
+  readonly importMs: number;
   /** Milliseconds in which a new connection must show what it speaks. */
   readonly firstBytesMs: number;
   /** Milliseconds in which a gRPC connection must have made a call with a genuine bearer. */
@@ -36,16 +40,25 @@ export interface GatewayLimits {
   readonly gitPerCredential: number;
   readonly gitTotal: number;
   readonly gitSeconds: number;
+  /** Calls of git over HTTP of one credential in a second, and how many it may save up: a fetch is two, a push three. */
+  readonly gitCallsPerSecond: number;
+  readonly gitCallsBurst: number;
   /** Largest request body of a fetch (the list of wants and haves), bytes. */
   readonly gitRequestBytes: number;
-  /** Largest pack of one push, bytes, and how much the packs of a pair's repository may hold before a push is refused. */
+  /**
+   * Largest pack of one push, bytes; how much may have come into a pair's repository besides its imports before a push is
+   * refused; and in how many packs, before they are packed together.
+   */
   readonly gitPushBytes: number;
   readonly gitRepositoryBytes: number;
+  readonly gitRepositoryPacks: number;
 }
 
 export const DEFAULT_LIMITS: GatewayLimits = {
   jsonBytes: 256 * 1024,
-  bundleBytes: 2 * 1024 * 1024 * 1024,
+  bundleBytes: 32 * 1024 * 1024 * 1024,
+  diskReserveBytes: DISK_RESERVE_BYTES,
+  importMs: 90 * 60_000,
   firstBytesMs: 5_000,
   firstCallMs: 10_000,
   headersMs: 10_000,
@@ -63,7 +76,10 @@ export const DEFAULT_LIMITS: GatewayLimits = {
   gitPerCredential: 4,
   gitTotal: 16,
   gitSeconds: 120,
+  gitCallsPerSecond: 2,
+  gitCallsBurst: 60,
   gitRequestBytes: 4 * 1024 * 1024,
   gitPushBytes: 256 * 1024 * 1024,
   gitRepositoryBytes: 8 * 1024 * 1024 * 1024,
+  gitRepositoryPacks: 50,
 };

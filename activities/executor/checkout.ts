@@ -135,7 +135,7 @@ async function fetchCommit(
 
 /** The gateway or the store behind it is away. A refusal or a broken object stays what it is. */
 function isPassing(message: string): boolean {
-  return /Failed to connect|Connection (?:reset|refused)|Empty reply|returned error: 5\d\d|RPC failed|early EOF|hung up/.test(
+  return /Failed to connect|Connection (?:reset|refused)|Empty reply|returned error: (?:5\d\d|429)|RPC failed|early EOF|hung up/.test(
     message,
   );
 }

@@ -195,8 +195,8 @@ describe('what commits hold', () => {
     const checkpoint = branch('portcullis/T-1', { 'b.txt': 'b' });
     const beyond = branch('portcullis/T-1', { 'b.txt': 'unfinished' }, checkpoint);
     const own = stage.own('T-1', source);
-    await placeBranch(own, 'portcullis/T-1', checkpoint);
-    await placeBranch(own, 'portcullis/T-1', checkpoint);
+    expect(await placeBranch(own, 'portcullis/T-1', checkpoint)).toEqual({ former: beyond });
+    expect(await placeBranch(own, 'portcullis/T-1', checkpoint)).toEqual({ former: null });
     expect(stage.run(own, 'rev-parse', branchRef('portcullis/T-1'), formerRef(beyond))).toBe(
       `${checkpoint}\n${beyond}`,
     );

@@ -1,7 +1,7 @@
 /** What is asked about commits of the control plane's own repositories, and how it makes its own. */
 import { portcullisError } from '../../schemas/errors.ts';
 import { branchRef, checkedCommit, formerRef } from '../../schemas/git/refs.ts';
-import type { PushedAnswer } from '../../schemas/git/activities.ts';
+import type { PlacedBranch, PushedAnswer } from '../../schemas/git/activities.ts';
 import { hasCommit, treeOf } from './repository.ts';
 import { gitLine, gitSucceeds, git, runGit } from './run.ts';
 
@@ -58,11 +58,24 @@ export async function makeCommit(gitDir: string, { tree, parents, message, at }:
   });
 }
 
-/** Whether this exact commit is on the pushed branch, on top of the one that was accepted before. */
-export async function checkPushed(
-  gitDir: string,
-  { commit, branch, after }: { readonly commit: string; readonly branch: string; readonly after: string },
-): Promise<PushedAnswer> {
+interface Pushed {
+  readonly commit: string;
+  readonly branch: string;
+  readonly after: string;
+}
+
+/**
+ * Whether this exact commit is on the pushed branch, on top of the one that was accepted before.
+ * @throws `repository_invalid` when nobody can tell
+ */
+export async function checkPushed(gitDir: string, asked: Pushed): Promise<PushedAnswer> {
+  const answer = await lookForPushed(gitDir, asked);
+  // Nothing is there in a repository that cannot be read, which is no answer about the commit.
+  if (!answer.pushed) await git({ gitDir, args: ['rev-parse', '--git-dir'] });
+  return answer;
+}
+
+async function lookForPushed(gitDir: string, { commit, branch, after }: Pushed): Promise<PushedAnswer> {
   if (!(await hasCommit(gitDir, commit))) return { pushed: false, reason: 'unknown_commit' };
   const tip = await commitAt(gitDir, branchRef(branch));
   if (tip === null || !(await isAncestor(gitDir, commit, tip))) return { pushed: false, reason: 'not_on_branch' };
@@ -73,15 +86,14 @@ export async function checkPushed(
 const PLACE_ATTEMPTS = 5;
 
 /** Puts the branch on the commit; what it had, and the commit has not, is kept. @throws `not_found`, `state_conflict` */
-export async function placeBranch(gitDir: string, branch: string, commit: string): Promise<void> {
+export async function placeBranch(gitDir: string, branch: string, commit: string): Promise<PlacedBranch> {
   await requireCommit(gitDir, commit);
   for (let attempt = 0; attempt < PLACE_ATTEMPTS; attempt += 1) {
     const tip = await commitAt(gitDir, branchRef(branch));
-    if (tip === commit) return;
-    if (tip !== null && !(await isAncestor(gitDir, tip, commit))) {
-      await git({ gitDir, args: ['update-ref', formerRef(tip), tip] });
-    }
-    if (await moveRef(gitDir, branchRef(branch), tip, commit)) return;
+    if (tip === commit) return { former: null };
+    const former = tip !== null && !(await isAncestor(gitDir, tip, commit)) ? tip : null;
+    if (former !== null) await git({ gitDir, args: ['update-ref', formerRef(former), former] });
+    if (await moveRef(gitDir, branchRef(branch), tip, commit)) return { former };
   }
   throw portcullisError('state_conflict', { what: `The branch ${branch}` });
 }

@@ -1,26 +1,47 @@
 /**
- * Finds the git directory of a checkout that somebody else can write, and which directories git needs to see for it. A
- * directory outside the checkout is shown only when it names the checkout in turn, or holds git objects of the same owner:
- * otherwise a hostile `.git` file could have any directory of this machine shown to what runs in the sandbox.
+ * Finds the git directory of a checkout that somebody else can write, and what of it git needs to see. A directory outside the
+ * checkout is read only when it names the checkout in turn, or is a git directory of the same owner: otherwise a hostile `.git`
+ * could have any directory of this machine shown to what runs in the sandbox.
  */
-import { lstat, readFile, realpath, stat } from 'node:fs/promises';
+import { realpath } from 'node:fs/promises';
 import { basename, dirname, join, resolve, sep } from 'node:path';
 import { portcullisError } from '../../schemas/errors.ts';
-import { findLenders, identityOf, UnusableLender, type Lender } from './lenders.ts';
+import {
+  isGitDirectory,
+  readGitParts,
+  readWorktreeParts,
+  UnusablePart,
+  type GitParts,
+  type LinkedPart,
+} from './git-parts.ts';
+import { lookAt, readPlainFile } from './held-directory.ts';
+import { findLenders, UnusableLender, type Lender } from './lenders.ts';
 
 export interface GitDirectories {
   /** Root of the checkout, or the bare repository; links resolved. */
   readonly checkout: string;
-  readonly gitDir: string;
-  /** What git has to see, each an absolute path without links: the git directory and the one that holds its objects. */
-  readonly visible: readonly string[];
-  /** Device and inode of each of those, as they were looked at. */
-  readonly identities: readonly string[];
-  /** Object directories outside that it borrows from. */
+  /** What git is shown of the git directory. */
+  readonly parts: Pick<GitParts, 'directories' | 'files'>;
+  /** Whether those below {@link WORKTREE} are those of a linked worktree, whose head it is. */
+  readonly isWorktree: boolean;
+  /** Object directories outside that it borrows from, and whether it names any by itself. */
   readonly lenders: readonly Lender[];
+  readonly borrows: boolean;
+  /** What is kept outside the git directory, behind a link or a `.git` file that is known from one side only. */
+  readonly links: readonly LinkedPart[];
 }
 
-type Found = Pick<GitDirectories, 'checkout' | 'gitDir' | 'visible'>;
+/** Where, in the git directory that is shown, the parts of a linked worktree are: its own name is of no interest. */
+export const WORKTREE = 'worktrees/it/';
+
+interface Found {
+  readonly checkout: string;
+  /** Real path of the repository's git directory. */
+  readonly gitDir: string;
+  /** That of a linked worktree, below the other. */
+  readonly worktree: string | null;
+  readonly links: readonly LinkedPart[];
+}
 
 /** A `.git` file and its like hold one path. */
 const MAX_POINTER_BYTES = 4096;
@@ -38,75 +59,97 @@ export async function findGitDirectories(path: string): Promise<GitDirectories> 
 
 async function directoriesAt(at: string): Promise<Found | null> {
   const dotGit = join(at, '.git');
-  const kind = await lstat(dotGit).catch(() => null);
-  if (kind?.isSymbolicLink() === true) throw invalid(at, 'its .git is a symbolic link');
-  if (kind?.isDirectory() === true) return { checkout: at, gitDir: dotGit, visible: [dotGit] };
-  if (kind?.isFile() === true) return await pointedAt(at, dotGit);
+  const kind = (await lookAt(dotGit))?.kind;
+  if (kind === 'link') return await linkedTo(at, dotGit);
+  if (kind === 'directory') return { checkout: at, gitDir: dotGit, worktree: null, links: [] };
+  if (kind === 'file') return await pointedAt(at, dotGit);
   if (!(await isGitDirectory(at))) return null;
   // Named by its git directory, a checkout is the same repository as by its root.
   const checkout = basename(at) === '.git' ? dirname(at) : at;
-  return { checkout, gitDir: at, visible: [at] };
+  return { checkout, gitDir: at, worktree: null, links: [] };
 }
 
-/** The git directory that a `.git` file names: of a linked worktree, or of a submodule. */
+/** The git directory, or the `.git` file, that a link in the place of `.git` leads to. */
+async function linkedTo(checkout: string, dotGit: string): Promise<Found> {
+  const target = await realpath(dotGit).catch(() => null);
+  if (target === null) throw invalid(checkout, 'its .git is a link that leads nowhere');
+  if ((await lookAt(target))?.kind === 'file') return await pointedAt(checkout, target);
+  return await onlyNamed(checkout, target);
+}
+
+/** A git directory that does not name the checkout: the same user must have put both there. */
+async function onlyNamed(checkout: string, gitDir: string): Promise<Found> {
+  if (!(await isGitDirectory(gitDir)))
+    throw invalid(checkout, `its .git leads to ${JSON.stringify(gitDir)}, which is no git directory`);
+  const looked = await Promise.all([checkout, join(checkout, '.git'), gitDir].map(lookAt));
+  if (new Set(looked.map((one) => one?.uid)).size !== 1) {
+    throw invalid(
+      checkout,
+      `its .git leads to ${JSON.stringify(gitDir)}, which belongs to another user than the checkout`,
+    );
+  }
+  return { checkout, gitDir, worktree: null, links: [{ part: '.git', within: gitDir }] };
+}
+
+/** The git directory that a `.git` file names: of a linked worktree, of a submodule, or one that is kept elsewhere. */
 async function pointedAt(checkout: string, dotGit: string): Promise<Found> {
   const named = /^gitdir: (.+)$/.exec(await readPointer(checkout, dotGit))?.[1];
   const gitDir = named === undefined ? null : await realpath(resolve(checkout, named)).catch(() => null);
   if (gitDir === null) throw invalid(checkout, 'its .git file names no directory that is there');
   const common = dirname(dirname(gitDir));
   if (basename(dirname(gitDir)) === 'worktrees' && (await isGitDirectory(common))) {
-    const back = await realpath(await readPointer(checkout, join(gitDir, 'gitdir'))).catch(() => null);
-    if (back !== dotGit)
-      throw invalid(checkout, 'the repository that its .git file names does not know it as a worktree');
-    return { checkout, gitDir, visible: [common] };
+    const back = await realpath(resolve(gitDir, await readPointer(checkout, join(gitDir, 'gitdir')))).catch(() => null);
+    if (back !== dotGit) {
+      const mend = '`git worktree repair` there tells it';
+      throw invalid(checkout, `the repository that its .git file names does not know it as a worktree; ${mend}`);
+    }
+    return { checkout, gitDir: common, worktree: gitDir, links: [] };
   }
   const [owner, rest] = gitDir.split(`${sep}.git${sep}modules${sep}`);
   const isSubmodule = owner !== undefined && rest !== undefined && checkout.startsWith(`${owner}${sep}`);
-  if (!isSubmodule) throw invalid(checkout, 'its .git file names a directory of another repository');
-  return { checkout, gitDir, visible: [gitDir] };
+  if (!isSubmodule) return await onlyNamed(checkout, gitDir);
+  return { checkout, gitDir, worktree: null, links: [] };
 }
 
 /** The one line of a pointer file, byte for byte: git would take more than one line as part of the path. */
 async function readPointer(checkout: string, file: string): Promise<string> {
-  const kind = await lstat(file).catch(() => null);
-  if (kind?.isFile() !== true || kind.size > MAX_POINTER_BYTES)
-    throw invalid(checkout, `${basename(file)} is no pointer file`);
-  const line = (await readFile(file, 'utf8')).replace(/\r?\n$/, '');
+  const bytes = await readPlainFile(file, MAX_POINTER_BYTES);
+  const line = (bytes ?? Buffer.alloc(0)).toString('utf8').replace(/\r?\n$/, '');
   if (line === '' || /[\0\r\n]/.test(line)) throw invalid(checkout, `${basename(file)} is no pointer file`);
   return line;
 }
 
 async function whole(found: Found): Promise<GitDirectories> {
-  const identities = await Promise.all(found.visible.map(identityOf));
-  const lenders: Lender[] = [];
-  for (const directory of found.visible) {
-    const objects = join(directory, 'objects');
-    const kind = await lstat(objects).catch(() => null);
-    if (kind?.isSymbolicLink() === true) throw invalid(found.checkout, 'its objects are behind a symbolic link');
-    if (kind?.isDirectory() !== true) continue;
-    const { uid } = await lstat(directory);
-    lenders.push(...(await findLenders(objects, uid).catch((thrown: unknown) => refuse(found, thrown))));
+  const { checkout, gitDir, worktree, links } = found;
+  try {
+    const all = [
+      await readGitParts(gitDir),
+      ...(worktree === null ? [] : [await readWorktreeParts(worktree, WORKTREE)]),
+    ];
+    const parts = {
+      directories: all.flatMap(({ directories }) => directories),
+      files: all.flatMap(({ files }) => files),
+    };
+    const objects = parts.directories.find(({ at }) => at === 'objects');
+    const owner = (await lookAt(gitDir))?.uid;
+    if (objects === undefined || owner === undefined) throw invalid(checkout, 'its git directory has no objects');
+    const lending = await findLenders(objects.path, owner);
+    return {
+      ...{ checkout, parts, isWorktree: worktree !== null },
+      ...lending,
+      links: [...links, ...all.flatMap((one) => one.links)],
+    };
+  } catch (thrown) {
+    throw refusal(checkout, thrown);
   }
-  return { ...found, identities, lenders };
 }
 
-function refuse({ checkout }: Found, thrown: unknown): never {
-  if (!(thrown instanceof UnusableLender)) throw thrown;
+function refusal(checkout: string, thrown: unknown): unknown {
+  if (thrown instanceof UnusablePart)
+    return portcullisError('repository_invalid', { path: checkout, reason: thrown.message }, thrown);
+  if (!(thrown instanceof UnusableLender)) return thrown;
   const reason = `of the objects that it borrows, ${thrown.message}; \`git repack -a -d\` makes it whole`;
-  throw portcullisError('repository_invalid', { path: checkout, reason }, thrown);
-}
-
-async function isGitDirectory(path: string): Promise<boolean> {
-  return (
-    (await exists(join(path, 'HEAD'))) && (await exists(join(path, 'objects'))) && (await exists(join(path, 'refs')))
-  );
-}
-
-async function exists(path: string): Promise<boolean> {
-  return await stat(path).then(
-    () => true,
-    () => false,
-  );
+  return portcullisError('repository_invalid', { path: checkout, reason }, thrown);
 }
 
 function invalid(path: string, reason: string) {

@@ -101,7 +101,7 @@ test('[inv-15] git is shown the object directory and not the repository around i
   const source = repository('source');
   userGit(root, 'clone', '-q', '--shared', source, join(root, 'shared'));
   const { directories } = await readRepositoryHead(join(root, 'shared'));
-  expect(directories.visible).toEqual([join(root, 'shared', '.git')]);
+  expect(directories.parts.directories.map(({ path }) => path)).toEqual([objectsOf(join(root, 'shared'))]);
   expect(directories.lenders).toMatchObject([{ path: objectsOf(source), borrows: false }]);
 });
 
@@ -172,7 +172,7 @@ test("[inv-17] another user's objects are not borrowed", async () => {
   const [path, other] = [repository('hostile'), objectDirectory('private')];
   borrow(path, other);
   const owner = process.getuid?.() ?? 0;
-  expect(await findLenders(objectsOf(path), owner)).toHaveLength(1);
+  expect((await findLenders(objectsOf(path), owner)).lenders).toHaveLength(1);
   await expect(findLenders(objectsOf(path), owner + 1)).rejects.toThrow('belongs to another user');
 });
 

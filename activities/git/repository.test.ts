@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { contentDigest } from '../../schemas/digest.ts';
 import { readRepositoryHead, writeBundle } from './bundle.ts';
+import { findGitDirectories } from './git-directories.ts';
 import { pairRepository } from './repository.ts';
 
 let root: string;
@@ -157,10 +158,15 @@ test.each<[string, (path: string) => void]>([
   await expect(readRepositoryHead(path)).rejects.toMatchObject({ code: 'repository_invalid' });
 });
 
-test('[inv-15] git sees the git directory of the repository and nothing beside it', async () => {
+test('[inv-15] git sees of the git directory what names a commit and holds objects, and nothing beside it', async () => {
   const path = repository('repo');
-  const { directories } = await readRepositoryHead(path);
-  expect(directories.visible).toEqual([join(path, '.git')]);
+  writeFileSync(join(path, '.git', 'secret'), 'x');
+  const { parts } = await findGitDirectories(path);
+  expect(parts.directories.map(({ path: shown }) => shown)).toEqual([
+    join(path, '.git', 'objects'),
+    join(path, '.git', 'refs'),
+  ]);
+  expect(parts.files.map(({ at }) => at)).toEqual(['HEAD', 'config']);
 });
 
 test('[inv-19] a bundle whose pack lacks objects of the commit is refused', async () => {

@@ -3,6 +3,9 @@
  * no hook and no filter runs (invariant 17).
  */
 import { execFile, spawn, type ExecFileException } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { portcullisError } from '../../schemas/errors.ts';
 
 /** Nothing of the machine's, a user's or a checkout's configuration. */
@@ -85,6 +88,33 @@ export async function gitLine(call: GitCall): Promise<string> {
   return (await git(call)).toString('utf8').trim();
 }
 
+/**
+ * Gives each line that git prints to `take`, however many there are.
+ * @throws `repository_invalid` when it failed, at its deadline too
+ */
+export async function gitLines(
+  { gitDir, args, timeoutMs = 30_000, environment = {} }: Omit<GitCall, 'input'>,
+  input: Iterable<string>,
+  take: (line: string) => void,
+): Promise<void> {
+  const child = spawn('git', [...GIT_SETTINGS, `--git-dir=${gitDir}`, ...args], {
+    env: { ...GIT_ENVIRONMENT, ...environment },
+    stdio: ['pipe', 'pipe', 'ignore'],
+    timeout: timeoutMs,
+    killSignal: 'SIGKILL',
+  });
+  const ended = new Promise<number>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (code) => resolve(code ?? -1));
+  });
+  // What git does not read it has no use for; how it ended counts.
+  const fed = pipeline(Readable.from(input), child.stdin).catch(() => {});
+  for await (const line of createInterface({ input: child.stdout, crlfDelay: Infinity })) take(line);
+  const [code] = await Promise.all([ended, fed]);
+  if (code === 0) return;
+  throw portcullisError('repository_invalid', { path: 'the repository', reason: `git ${args[0] ?? ''} failed` });
+}
+
 /** True when git exits with 0; its output is not of interest. */
 export async function gitSucceeds({ gitDir, args }: GitCall): Promise<boolean> {
   const { promise, resolve, reject } = Promise.withResolvers<boolean>();
@@ -93,7 +123,12 @@ export async function gitSucceeds({ gitDir, args }: GitCall): Promise<boolean> {
     stdio: 'ignore',
   });
   child.once('error', reject);
-  child.once('exit', (code) => resolve(code === 0));
+  child.once('exit', (code) => {
+    // Ended by a signal it has said neither yes nor no.
+    if (code === null)
+      reject(portcullisError('repository_invalid', { path: 'the repository', reason: 'git was ended' }));
+    else resolve(code === 0);
+  });
   return await promise;
 }
 

@@ -5,7 +5,10 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { portcullisError } from '../../schemas/errors.ts';
-import { git, gitSucceeds } from './run.ts';
+import { gitLines, gitSucceeds } from './run.ts';
+
+/** A history of millions of objects is listed in a minute. */
+const LISTING_MS = 10 * 60_000;
 
 /** @throws `repository_invalid` when anything but parents of commits is missing */
 export async function completeHistory(gitDir: string, commit: string): Promise<void> {
@@ -27,30 +30,22 @@ async function isConnected(gitDir: string, commit: string): Promise<boolean> {
 }
 
 async function commitsWithMissingParents(gitDir: string): Promise<readonly string[]> {
-  const listed = await git({
-    gitDir,
-    args: ['cat-file', '--batch-all-objects', '--batch-check=%(objecttype) %(objectname)'],
-    timeoutMs: 120_000,
+  const commits = new Set<string>();
+  const listing = ['cat-file', '--batch-all-objects', '--unordered', '--batch-check=%(objecttype) %(objectname)'];
+  await gitLines({ gitDir, args: listing, timeoutMs: LISTING_MS }, [], (line) => {
+    const commit = /^commit (\w+)$/.exec(line)?.[1];
+    if (commit !== undefined) commits.add(commit);
   });
-  const commits = new Set(
-    listed
-      .toString('latin1')
-      .split('\n')
-      .flatMap((line) => /^commit (\w+)$/.exec(line)?.[1] ?? []),
-  );
-  const input = `${[...commits].join('\n')}\n`;
+  const cut: string[] = [];
   // Unknown parents are printed as they stand in the commit, whether or not they are there.
-  const parents = await git({
-    gitDir,
-    args: ['log', '--no-walk=unsorted', '--stdin', '--format=%H %P'],
-    input,
-    timeoutMs: 120_000,
+  const parents = ['log', '--no-walk=unsorted', '--stdin', '--format=%H %P'];
+  await gitLines({ gitDir, args: parents, timeoutMs: LISTING_MS }, linesOf(commits), (line) => {
+    const [id, ...named] = line.split(' ');
+    if (id !== undefined && id !== '' && named.some((parent) => parent !== '' && !commits.has(parent))) cut.push(id);
   });
-  return parents
-    .toString('latin1')
-    .split('\n')
-    .flatMap((line) => {
-      const [id, ...named] = line.split(' ');
-      return id !== undefined && id !== '' && named.some((parent) => parent !== '' && !commits.has(parent)) ? [id] : [];
-    });
+  return cut;
+}
+
+function* linesOf(commits: Iterable<string>): Generator<string> {
+  for (const commit of commits) yield `${commit}\n`;
 }

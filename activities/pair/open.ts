@@ -2,7 +2,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ClaimCodeRecord } from '../../schemas/credential.ts';
-import { asPortcullisError, portcullisError } from '../../schemas/errors.ts';
+import { asPortcullisError, portcullisError, type ErrorCode } from '../../schemas/errors.ts';
 import { checkedName, EXECUTOR_ROLES } from '../../schemas/names.ts';
 import type { PairHead, PairRoles } from '../../schemas/pair.ts';
 import type { ImportRequest, PairRecords } from '../../schemas/pair-activities.ts';
@@ -14,7 +14,10 @@ import type { PairDependencies } from './dependencies.ts';
 /** How long a claim code may wait to be exchanged. */
 const CLAIM_CODE_LIFETIME_MS = 10 * 60_000;
 
-/** @throws `repository_invalid`, `not_found` */
+/** What no retry mends: the operator has to do something, and sends the bundle again. */
+const FINAL: readonly ErrorCode[] = ['repository_invalid', 'disk_full'];
+
+/** @throws `repository_invalid`, `not_found`, `disk_full` */
 export async function importRepository(needs: PairDependencies, request: ImportRequest): Promise<void> {
   const { tenant, pair, importId, headSha, baseSha } = request;
   const repository = pairRepository(needs.repositoriesDir, tenant, pair);
@@ -24,7 +27,7 @@ export async function importRepository(needs: PairDependencies, request: ImportR
       await repository.importBundle(bundle, headSha);
     } catch (thrown) {
       // Refused for good: nobody comes for this file again.
-      if (asPortcullisError(thrown).code === 'repository_invalid') await rm(bundle, { force: true });
+      if (FINAL.includes(asPortcullisError(thrown).code)) await rm(bundle, { force: true });
       throw thrown;
     }
   }

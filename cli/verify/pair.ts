@@ -1,16 +1,13 @@
 /** Opens the local pair of a repository: its commit taken in, its credentials made, its next workspace named. */
 import { randomBytes } from 'node:crypto';
-import { createReadStream } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { writeBundle, type RepositoryHead } from '../../activities/git/bundle.ts';
+import { bundleOf, type RepositoryHead } from '../../activities/git/bundle.ts';
 import type { GatewayClient } from '../../client/gateway-client.ts';
 import { contentDigest, digestHex } from '../../schemas/digest.ts';
 import { PortcullisError } from '../../schemas/errors.ts';
 import type { ExecutorRole } from '../../schemas/names.ts';
-import type { PairAnswer } from '../../schemas/operator-api.ts';
+import type { OpenPairRequest, PairAnswer } from '../../schemas/operator-api.ts';
 import type { ClaimOffer } from '../../schemas/verify/workflow.ts';
+import { watchUpload, whileReporting, type Report } from './transfer.ts';
 
 /** Longer than any command may take, with its preparation and its output. */
 const CREDENTIAL_LIFETIME_SECS = 2 * 3600;
@@ -35,14 +32,15 @@ export async function openLocalPair(
   head: RepositoryHead,
   pair: string,
   role: ExecutorRole,
+  report: Report = () => {},
 ): Promise<OpenedPair> {
   const before = await currentPair(operator, pair);
   const generation = (before?.roles.workspaces[role]?.generation ?? 0) + 1;
   const workspace = { name: `${role}-${randomBytes(10).toString('hex')}`, role, generation };
   const codes = { executor: claimCode(), reviewer: claimCode() };
-  await operator.openPair({
+  const request: OpenPairRequest = {
     pair,
-    importId: before?.head.headSha === head.headSha ? null : await importHead(operator, head),
+    importId: before?.head.headSha === head.headSha ? null : await importHead(operator, head, report),
     headSha: head.headSha,
     baseSha: head.baseSha,
     execution: `${pair}-1`,
@@ -56,7 +54,10 @@ export async function openLocalPair(
       offer(codes.executor, role, 'executor', workspace.name, generation),
       offer(codes.reviewer, 'sentinel', 'agent', '', 1),
     ],
-  });
+  };
+  const start = performance.now();
+  const words = () => `checking    each object, ${Math.round((performance.now() - start) / 1000)} s so far`;
+  await whileReporting(report, words, () => operator.openPair(request));
   return { pair, workspace, codes };
 }
 
@@ -69,14 +70,17 @@ async function currentPair(operator: GatewayClient, pair: string): Promise<PairA
   }
 }
 
-export async function importHead(operator: GatewayClient, head: RepositoryHead): Promise<string> {
-  const directory = await mkdtemp(join(tmpdir(), 'portcullis-bundle-'));
+/** Sends the history of HEAD as git packs it; nothing of it is kept here. @throws `repository_invalid`, `bundle_too_large`, `disk_full` */
+export async function importHead(
+  operator: GatewayClient,
+  head: RepositoryHead,
+  report: Report = () => {},
+): Promise<string> {
+  const bundle = bundleOf(head);
   try {
-    const file = join(directory, 'head.bundle');
-    await writeBundle(head, file);
-    return (await operator.importBundle(createReadStream(file))).importId;
+    return (await whileReporting(report, watchUpload(bundle), () => operator.importBundle(bundle))).importId;
   } finally {
-    await rm(directory, { recursive: true, force: true });
+    bundle.destroy();
   }
 }
 

@@ -39,9 +39,16 @@ export async function verifyOnce(session: Session): Promise<VerifyTask> {
   await sweepSessions(context, (pair) => operator.closePair(pair));
   const head = await readRepositoryHead(options.repo);
   output.progress(`commit      ${head.headSha} of ${head.path}`);
-  for (const lender of head.directories.lenders) output.progress(`borrows     objects of ${lender.path}`);
+  for (const line of linkedParts(head)) output.progress(line);
+  for (const lender of head.directories.lenders) output.progress(`borrows     ${lender.holds} of ${lender.path}`);
   const pair = options.pair ?? localPairName(head);
   return await withPairLock(context, pair, () => verifyInPair(session, head, pair, role));
+}
+
+/** What is read outside of the checkout, by the directory that holds it. */
+function linkedParts({ directories: { links } }: RepositoryHead): readonly string[] {
+  const places = Map.groupBy(links, ({ within }) => within);
+  return [...places].map(([within, parts]) => `linked      ${parts.map(({ part }) => part).join(', ')} in ${within}`);
 }
 
 async function verifyInPair(
@@ -51,7 +58,7 @@ async function verifyInPair(
   role: ExecutorRole,
 ): Promise<VerifyTask> {
   const { output, paths, signal } = context;
-  const opened = await openLocalPair(operator, head, pair, role);
+  const opened = await openLocalPair(operator, head, pair, role, (text) => output.progress(text));
   let directory: string | null = null;
   let workspace: RunningWorkspace | null = null;
   try {

@@ -4,9 +4,10 @@
  */
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { basename, dirname } from 'node:path';
-import type { Readable } from 'node:stream';
+import { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { portcullisError } from '../../schemas/errors.ts';
+import { ANSWER_FD, GO, QUESTION_FD, type LastWord } from './last-word.ts';
 
 export interface CgiRequest {
   /** Absolute path of the bare repository, and which of its calls: `/info/refs`. */
@@ -22,6 +23,8 @@ export interface CgiRequest {
   readonly seconds: number;
   /** Address space that each of git's processes may have; `null`: no bound but the machine's. */
   readonly memoryKib: number | null;
+  /** Asked before a ref moves; `null` for a call that moves none. */
+  readonly lastWord: LastWord | null;
   /** On top of what every call has: `http.receivepack` and the like. */
   readonly config: readonly (readonly [string, string])[];
 }
@@ -48,7 +51,8 @@ export async function runGitBackend(request: CgiRequest): Promise<CgiAnswer> {
   const limit = memoryKib === null ? '' : `ulimit -v ${memoryKib} && `;
   const child = spawn('/bin/sh', ['-c', `${limit}exec git http-backend`], {
     detached: true,
-    stdio: ['pipe', 'pipe', 'pipe'],
+    // The last two are the hook's, which is two processes further down and inherits them.
+    stdio: ['pipe', 'pipe', 'pipe', 'pipe', 'pipe'],
     env: environment(request),
     cwd: '/',
   });
@@ -62,6 +66,7 @@ export async function runGitBackend(request: CgiRequest): Promise<CgiAnswer> {
   const fed = feed(child, request.body);
   fed.catch(kill);
   child.stderr.resume();
+  answerHook(child, request.lastWord);
   try {
     return { ...(await readHead(child)), rest: child.stdout, ended, fed, kill };
   } catch (thrown) {
@@ -70,6 +75,28 @@ export async function runGitBackend(request: CgiRequest): Promise<CgiAnswer> {
     await fed;
     throw thrown;
   }
+}
+
+/** Once: without an answer, whatever the reason, the hook refuses. */
+function answerHook(child: ChildProcessWithoutNullStreams, lastWord: LastWord | null): void {
+  const [answers, questions] = [child.stdio[ANSWER_FD], child.stdio[QUESTION_FD]];
+  if (!(answers instanceof Writable) || !(questions instanceof Readable)) return;
+  for (const stream of [answers, questions]) stream.on('error', () => {});
+  if (lastWord === null) {
+    answers.end();
+    questions.resume();
+    return;
+  }
+  questions.once('data', () => {
+    lastWord.ask().then(
+      (reason) => answers.end(`${reason === null ? GO : oneLine(reason)}\n`),
+      () => answers.end(),
+    );
+  });
+}
+
+function oneLine(text: string): string {
+  return text.replace(/[^\x20-\x7e]/g, ' ').slice(0, 300);
 }
 
 /** git may end before it has read everything; how it ended is what counts. What the body fails with is passed on. */
@@ -90,7 +117,7 @@ function environment(request: CgiRequest): NodeJS.ProcessEnv {
     ['http.uploadarchive', 'false'],
     // The control worker that made it may run under another uid.
     ['safe.directory', request.repository],
-    ['core.hooksPath', '/dev/null'],
+    ['core.hooksPath', request.lastWord?.hooks ?? '/dev/null'],
     ...request.config,
   ];
   return {

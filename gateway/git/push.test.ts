@@ -1,7 +1,7 @@
 /** Pushes over HTTP by real git and by hand, onto a real repository; the store is what a test sets. */
 import { execFile, type ExecFileException } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -275,7 +275,7 @@ describe('[inv-05] a producer is told no, and nothing changes,', () => {
         ...{ repository: own, leaf: '/git-receive-pack', method: 'POST', query: '', protocol: '', body, seconds: 20 },
         contentType: 'application/x-git-receive-pack-request',
         config: pushConfig(`refs/heads/${branch()}`, DEFAULT_LIMITS),
-        memoryKib: null,
+        ...{ memoryKib: null, lastWord: null },
       });
       const parts = [answer.head];
       for await (const part of answer.rest) parts.push(Buffer.from(part));
@@ -327,6 +327,98 @@ describe('[inv-05] no push is taken', () => {
     expect(await push(bearerOf('forge', { execution: 'e2' }), `HEAD:refs/heads/${branch()}`)).toMatchObject({
       ok: true,
     });
+  });
+});
+
+describe('a push whose pack is long on its way', () => {
+  /** The body stands still before its last bytes while `meanwhile` happens. */
+  async function slowPush(bearer: string, meanwhile: () => void) {
+    const head = stage.commit(checkout, { 'b.txt': 'b' });
+    const pack = await packOf(head, `^${base}`);
+    const line = `${'0'.repeat(40)} ${head} refs/heads/${branch()}\0report-status side-band-64k`;
+    const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
+    const path = `${WORKSPACE_PATHS.repository('local', pair)}/git-receive-pack`;
+    const headers = {
+      ...{ authorization: `Bearer ${bearer}`, 'content-type': 'application/x-git-receive-pack-request' },
+    };
+    const answered = fetch(`${url}${path}`, { method: 'POST', headers, body: readable, duplex: 'half' });
+    const writer = writable.getWriter();
+    await writer.write(Buffer.concat([Buffer.from(`${packet(line)}0000`), pack.subarray(0, -20)]));
+    // A quarantine is there: git has begun, and the authority was read.
+    await expect.poll(() => readdirSync(join(own, 'objects')).join(), { timeout: 10_000 }).toContain('incoming');
+    meanwhile();
+    await writer.write(pack.subarray(-20));
+    await writer.close();
+    return { head, text: await (await answered).text() };
+  }
+
+  test('moves the branch when what allowed it still stands', async () => {
+    const { head, text } = await slowPush(forge(), () => {});
+    expect(text).toContain(`ok refs/heads/${branch()}`);
+    expect(at(branchRef(branch()))).toBe(head);
+  });
+
+  test.each<[string, string, (bearer: string) => void]>([
+    ['[inv-04] its execution ends', 'not_allowed', () => (state.execution = 'e2')],
+    [
+      'the kill switch goes on',
+      'kill_switch',
+      () => (state.killSwitch = { schema: 'portcullis/kill-switch/v1', on: true, reason: 'stop', by: 'o', at: 1 }),
+    ],
+    ['the store goes away', 'store_unavailable', () => (state.away = true)],
+  ])('changes nothing when meanwhile %s', async (_, code, meanwhile) => {
+    const before = contents();
+    const who = forge();
+    const { text } = await slowPush(who, () => meanwhile(who));
+    expect(text).toContain(code);
+    expect(text).toContain(`ng refs/heads/${branch()} pre-receive hook declined`);
+    expect(contents()).toBe(before);
+  });
+});
+
+describe('[inv-19] many pushes', () => {
+  const packs = () => readdirSync(join(own, 'objects', 'pack')).filter((name) => name.endsWith('.pack'));
+
+  test('are packed together, but for what an import brought, and nothing is lost', async () => {
+    stage.run(own, 'repack', '-adq');
+    const [imported = ''] = packs();
+    writeFileSync(join(own, 'objects', 'pack', imported.replace('.pack', '.keep')), 'import\n');
+    const few = await serve({ gitRepositoryPacks: 4 });
+    const who = forge();
+    for (let n = 0; n < 10; n += 1) {
+      stage.commit(checkout, { 'b.txt': String(n) });
+      expect(await git(who, ['push', `HEAD:refs/heads/${branch()}`], few)).toMatchObject({ ok: true });
+      expect(packs().length).toBeLessThanOrEqual(5);
+    }
+    expect(packs()).toContain(imported);
+    expect(stage.run(own, 'rev-list', '--count', branchRef(branch()))).toBe('11');
+    expect(stage.run(own, 'fsck', '--strict')).not.toContain('missing');
+  });
+
+  test('are refused by name when they cannot be packed together', async () => {
+    const few = await serve({ gitRepositoryPacks: 1 });
+    const head = stage.commit(checkout, { 'b.txt': 'b' });
+    const line = `${'0'.repeat(40)} ${head} refs/heads/${branch()}\0report-status`;
+    stage.run(own, 'repack', '-adq');
+    const before = contents();
+    writeFileSync(join(own, 'objects', 'maintenance.lock'), '');
+    expect((await rawPush(forge(), [line], await packOf(head, `^${base}`), few)).text).toContain('"limit"');
+    rmSync(join(own, 'objects', 'maintenance.lock'));
+    expect(contents()).toBe(before);
+  });
+
+  test('and fetches of one credential are limited in number, and others go on', async () => {
+    const slow = await serve({ gitCallsPerSecond: 0.001, gitCallsBurst: 3 });
+    const path = `${slow}${WORKSPACE_PATHS.repository('local', pair)}/info/refs?service=git-upload-pack`;
+    const ask = async (bearer: string) => {
+      const response = await fetch(path, { headers: { authorization: `Bearer ${bearer}` } });
+      return `${response.status} ${(await response.text()).includes('rate_limited')}`;
+    };
+    const who = forge();
+    const answers = [];
+    for (let n = 0; n < 4; n += 1) answers.push(await ask(who));
+    expect(answers).toEqual(['200 false', '200 false', '200 false', '429 true']);
+    expect(await ask(forge())).toBe('200 false');
   });
 });
 

@@ -1,17 +1,17 @@
 /**
  * Takes a push. What it asks for is decided here before git sees any of it, and by git once more from configuration that only
- * we give it; the pack streams through, counted. No hook runs: there is none that anybody but us could write.
+ * we give it; the pack streams through, counted. No hook runs but ours, by which git asks once more before the ref moves.
  */
 import type { Response } from 'express';
-import { readdir, rm, stat } from 'node:fs/promises';
-import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { portcullisError } from '../../schemas/errors.ts';
+import { asPortcullisError, portcullisError } from '../../schemas/errors.ts';
 import type { Incoming } from '../http/body.ts';
 import { PUSH_MEMORY_KIB, pushConfig, type GitContext } from './access.ts';
 import { answerWith } from './answer.ts';
 import { runGitBackend } from './cgi.ts';
+import { hooksDirectory } from './last-word.ts';
 import { MAX_COMMAND_BYTES, readPushCommands, refusalOf, refusalReport, type PushCommands } from './push-commands.ts';
+import { requireRoom } from './room.ts';
 
 export const RECEIVE_PACK = '/git-receive-pack';
 export const RECEIVE_PACK_REQUEST = 'application/x-git-receive-pack-request';
@@ -22,6 +22,8 @@ export interface Push {
   readonly repository: string;
   /** The one ref that may be pushed. */
   readonly ref: string;
+  /** Whether it may still be pushed. @throws what it is refused by */
+  readonly mayPush: () => Promise<void>;
   readonly req: Incoming;
   readonly res: Response;
 }
@@ -29,7 +31,7 @@ export interface Push {
 /** Answers a push. @throws `schema_invalid`, `body_too_large`, `limit`, `stream_cut`, `internal` */
 export async function receivePush(ctx: GitContext, push: Push): Promise<PushCommands> {
   const { req, res, repository, ref } = push;
-  const { gitPushBytes, gitRepositoryBytes, gitSeconds } = ctx.limits;
+  const { gitPushBytes, gitSeconds } = ctx.limits;
   if (Number(req.headers['content-length'] ?? 0) > gitPushBytes) throw tooLarge(gitPushBytes);
   const body = req.iterator({ destroyOnReturn: false }) as AsyncIterableIterator<Buffer>;
   const { head, asked } = await readHead(body);
@@ -42,19 +44,33 @@ export async function receivePush(ctx: GitContext, push: Push): Promise<PushComm
     if (reason !== null) ctx.metrics.refusals.inc({ code: 'not_allowed' });
     return asked;
   }
-  await requireRoom(repository, gitRepositoryBytes);
+  await requireRoom(repository, ctx.limits);
+  const lastWord = { hooks: await hooksDirectory(ctx.repositoriesDir), ask: () => refusedNow(ctx, push) };
   const answer = await runGitBackend({
     ...{ repository, leaf: RECEIVE_PACK, method: 'POST', query: '', contentType: RECEIVE_PACK_REQUEST, protocol: '' },
     body: Readable.from(counted(head, body, gitPushBytes)),
     seconds: gitSeconds,
     config: pushConfig(ref, ctx.limits),
     memoryKib: PUSH_MEMORY_KIB,
+    lastWord,
   });
   res.once('close', () => answer.kill());
   // Its head comes at once; a body that turns out too long is still refused by name.
   await answer.fed;
   await answerWith(res, answer);
   return asked;
+}
+
+/** Read when everything has come and was checked: a push may take as long as its sender likes. */
+async function refusedNow({ metrics }: Pick<GitContext, 'metrics'>, { mayPush }: Push): Promise<string | null> {
+  try {
+    await mayPush();
+    return null;
+  } catch (thrown) {
+    const { code, message } = asPortcullisError(thrown);
+    metrics.refusals.inc({ code });
+    return `${code}: ${message}`;
+  }
 }
 
 async function readHead(body: AsyncIterator<Buffer>): Promise<{ head: Buffer; asked: PushCommands }> {
@@ -93,26 +109,6 @@ async function next(body: AsyncIterator<Buffer>): Promise<Buffer | null> {
   } catch (thrown) {
     throw portcullisError('stream_cut', {}, thrown);
   }
-}
-
-/** Quarantines of pushes that were killed. */
-const LEFT_OVER = /^(?:tmp_objdir-)?incoming-/;
-const LEFT_OVER_MS = 3_600_000;
-
-/** Clears what killed pushes left, then compares what is there with the bound. @throws `limit` */
-async function requireRoom(repository: string, limit: number): Promise<void> {
-  const objects = join(repository, 'objects');
-  for (const name of await readdir(objects)) {
-    if (!LEFT_OVER.test(name)) continue;
-    const found = await stat(join(objects, name)).catch(() => null);
-    if (found !== null && Date.now() - found.mtimeMs > LEFT_OVER_MS) {
-      await rm(join(objects, name), { recursive: true, force: true });
-    }
-  }
-  const packs = await readdir(join(objects, 'pack')).catch(() => []);
-  let total = 0;
-  for (const name of packs) total += (await stat(join(objects, 'pack', name)).catch(() => ({ size: 0 }))).size;
-  if (total > limit) throw portcullisError('limit', { reason: `the repository holds more than ${limit} bytes` });
 }
 
 function tooLarge(limit: number) {

@@ -10,6 +10,7 @@ import { repositoryPath } from '../../activities/git/repository.ts';
 import { portcullisError } from '../../schemas/errors.ts';
 import { NAME_PATTERN } from '../../schemas/names.ts';
 import { WORKSPACE_PATHS } from '../../schemas/workspace-api.ts';
+import { Allowance } from '../authority/allowance.ts';
 import { authenticate, type Principal } from '../authority/authenticate.ts';
 import { readBody } from '../http/body.ts';
 import { ADVERTISE_CONFIG, pushedRef, READ_CONFIG, requirePushing, requireReader, type GitContext } from './access.ts';
@@ -32,13 +33,21 @@ export function gitRouter(ctx: GitContext): Router {
   const router = Router({ caseSensitive: true, strict: true });
   const slots = new Slots(ctx.limits.gitTotal, ctx.limits.gitPerCredential);
   const turns = new Turns(WAITING_PUSHES);
+  const { gitCallsPerSecond: perSecond, gitCallsBurst: burst } = ctx.limits;
+  const allowance = new Allowance({ perSecond, burst });
+  /** Each call is a process or three: a credential has its own allowance of them, smaller than that of other calls. */
+  const callerOf = async (req: GitRequest) => {
+    const principal = await authenticate(ctx, req);
+    allowance.spend(holderOf(principal), 1);
+    return principal;
+  };
 
   router.get(`/git/:tenant/:repository${INFO_REFS}`, async (req, res) => {
     const query = new URL(req.originalUrl, 'http://localhost').search;
     if (query !== '?service=git-upload-pack' && query !== '?service=git-receive-pack') {
       throw portcullisError('not_allowed', { action: 'do more than fetch and push' });
     }
-    const principal = await authenticate(ctx, req);
+    const principal = await callerOf(req);
     const pushes = query === '?service=git-receive-pack';
     if (pushes) await requirePusher(ctx, principal);
     else requireReader(principal);
@@ -50,7 +59,7 @@ export function gitRouter(ctx: GitContext): Router {
 
   router.post(`/git/:tenant/:repository${UPLOAD_PACK}`, async (req, res) => {
     requireContentType(req, UPLOAD_PACK_REQUEST);
-    const principal = await authenticate(ctx, req);
+    const principal = await callerOf(req);
     requireReader(principal);
     await read(ctx, slots, principal, req, res, {
       ...{ leaf: UPLOAD_PACK, method: 'POST', query: '', contentType: UPLOAD_PACK_REQUEST, config: READ_CONFIG },
@@ -62,15 +71,16 @@ export function gitRouter(ctx: GitContext): Router {
     if ((req.headers['content-encoding'] ?? 'identity') !== 'identity') {
       throw portcullisError('schema_invalid', { path: 'content-encoding', reason: 'must be absent' });
     }
-    const principal = await authenticate(ctx, req);
+    const principal = await callerOf(req);
     const ref = pushedRef(principal);
     const repository = repositoryOf(ctx, principal, req);
     const leave = slots.take(holderOf(principal));
     try {
       await turns.take(repository, async () => {
         // Once it is its turn: whatever was revoked or stopped while it waited.
-        await requirePusher(ctx, await authenticate(ctx, req));
-        const { commands } = await receivePush(ctx, { repository, ref, req, res });
+        const mayPush = async () => requirePusher(ctx, await authenticate(ctx, req));
+        await mayPush();
+        const { commands } = await receivePush(ctx, { repository, ref, mayPush, req, res });
         for (const { from, to } of commands) {
           ctx.logger.info({ tenant: principal.tenant, credential: principal.id, ref, from, to }, 'a push was answered');
         }
@@ -111,6 +121,7 @@ async function read(
       body,
       seconds,
       memoryKib: null,
+      lastWord: null,
     });
     res.once('close', () => answer.kill());
     await answerWith(res, answer);

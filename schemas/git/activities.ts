@@ -154,6 +154,11 @@ export interface BranchPlacement extends CommitRef {
   readonly branch: string;
 }
 
+export interface PlacedBranch {
+  /** What was pushed beyond the commit, and can still be fetched by its former ref; `null` for nothing. */
+  readonly former: string | null;
+}
+
 export interface MirrorRequest extends CommitRef {
   readonly remote: string;
   readonly branch: string;
@@ -178,7 +183,7 @@ export interface GitActivities {
    */
   land(request: LandRequest): Promise<LandAnswer>;
   /** Puts a producer's branch on this commit, as an execution starts; what it had is kept. @throws `not_found` */
-  placeBranch(placement: BranchPlacement): Promise<void>;
+  placeBranch(placement: BranchPlacement): Promise<PlacedBranch>;
   /** Puts a producer's branch on the remote, for a pull request; no other branch. @throws `remote_refused`, `remote_unavailable` */
   mirrorBranch(request: MirrorRequest): Promise<void>;
 }

@@ -45,7 +45,8 @@ export function branchRef(branch: string): string {
 export const OWN_REFS = 'refs/portcullis';
 
 const REVIEWS = `${OWN_REFS}/reviews`;
-export const READABLE_REFS = [REVIEWS] as const;
+const FORMER = `${OWN_REFS}/former`;
+export const READABLE_REFS = [REVIEWS, FORMER] as const;
 
 /** The reviews of a ticket: an append-only line of commits, beside the branch. */
 export function reviewsRef(ticket: string): string {
@@ -60,7 +61,7 @@ export function candidateRef(commit: string): string {
 
 /** Keeps what a branch of an earlier execution had. */
 export function formerRef(commit: string): string {
-  return `${OWN_REFS}/former/${checkedCommit(commit)}`;
+  return `${FORMER}/${checkedCommit(commit)}`;
 }
 
 /** The commit itself when it is one. @throws `schema_invalid` */

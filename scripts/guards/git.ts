@@ -2,6 +2,8 @@
 import type { Guard } from './list.ts';
 
 const LENDERS = { project: 'unit', test: 'activities/git/lenders.test.ts' } as const;
+const LINKED = { project: 'unit', test: 'activities/git/linked.test.ts' } as const;
+const KINDS = { project: 'unit', test: 'activities/git/kinds.test.ts' } as const;
 const PUSH = { project: 'unit', test: 'gateway/git/push.test.ts' } as const;
 const LAND = { project: 'unit', test: 'activities/git/land.test.ts' } as const;
 
@@ -9,15 +11,15 @@ export const GIT_GUARDS: readonly Guard[] = [
   {
     name: "another user's objects are not borrowed",
     file: 'activities/git/lenders.ts',
-    text: 'if (found.uid !== BigInt(owner))',
-    without: 'if (found.uid < 0n)',
+    text: 'if (held.uid !== owner) throw unusable(path',
+    without: 'if (held.uid < 0) throw unusable(path',
     ...LENDERS,
     named: "another user's objects are not borrowed",
   },
   {
     name: 'a directory of other files is not shown to git',
     file: 'activities/git/lenders.ts',
-    text: '  await checkLayout(path);\n',
+    text: "    if (!(await holdsObjects(held))) throw unusable(path, 'is no git object directory');\n",
     without: '',
     ...LENDERS,
     named: 'with one file among its objects that git does not put there',
@@ -29,6 +31,78 @@ export const GIT_GUARDS: readonly Guard[] = [
     without: 'true',
     ...LENDERS,
     named: 'that another one replaced after it was looked at',
+  },
+  {
+    name: 'a linked part is the same part of a git directory',
+    file: 'activities/git/git-parts.ts',
+    text: 'if (basename(path) !== name || !(await isGitDirectory(holder.path))) {',
+    without: 'if (path === name) {',
+    ...LINKED,
+    named: 'refs are a link to private files',
+  },
+  {
+    name: 'linked objects are objects and nothing else',
+    file: 'activities/git/git-parts.ts',
+    text: 'if (!(await holdsObjects(objects)))',
+    without: "if (path === '')",
+    ...LINKED,
+    named: 'objects are a link to private files in a directory of that name',
+  },
+  {
+    name: 'linked packs are packs and nothing else',
+    file: 'activities/git/lenders.ts',
+    text: 'if (!PACKS_ENTRY.test(name))',
+    without: "if (name === '')",
+    ...LINKED,
+    named: 'packs are a link to private files',
+  },
+  {
+    name: 'what .git leads to is a git directory',
+    file: 'activities/git/git-directories.ts',
+    text: 'if (!(await isGitDirectory(gitDir)))',
+    without: "if (gitDir === '')",
+    ...LINKED,
+    named: '.git is a link to private files',
+  },
+  {
+    name: 'a pipe in the place of a file is not waited for',
+    file: 'activities/git/held-directory.ts',
+    text: 'constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK',
+    without: 'constants.O_RDONLY | constants.O_NOFOLLOW',
+    ...LINKED,
+    named: 'config is a pipe that nobody writes',
+  },
+  {
+    name: 'what is refused leaves nothing among the objects',
+    file: 'activities/git/pack.ts',
+    text: '    await rm(quarantine, { recursive: true, force: true });\n',
+    without: '    await Promise.resolve();\n',
+    ...KINDS,
+    named: 'keeps nothing of a bundle that is refused',
+  },
+  {
+    name: 'authority is read again before the ref moves',
+    file: 'gateway/git/receive.ts',
+    text: '    await mayPush();\n',
+    without: '',
+    ...PUSH,
+    named: 'changes nothing when meanwhile',
+  },
+  {
+    name: 'pushes are packed together',
+    file: 'gateway/git/room.ts',
+    text: '    await packTogether(repository);\n',
+    without: '',
+    ...PUSH,
+    named: 'are packed together, but for what an import brought',
+  },
+  {
+    name: 'calls of git are limited in number',
+    file: 'gateway/git/router.ts',
+    text: '    allowance.spend(holderOf(principal), 1);\n',
+    without: '',
+    ...PUSH,
+    named: 'and fetches of one credential are limited in number',
   },
   {
     name: 'a push of another ref is refused before git sees it',
@@ -65,7 +139,7 @@ export const GIT_GUARDS: readonly Guard[] = [
   {
     name: 'no hook of the repository runs',
     file: 'gateway/git/cgi.ts',
-    text: "    ['core.hooksPath', '/dev/null'],\n",
+    text: "    ['core.hooksPath', request.lastWord?.hooks ?? '/dev/null'],\n",
     without: '',
     ...PUSH,
     named: 'a push runs no hook',
