@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { attackReporter } from './test/support/attack-reporter.ts';
 
 const common = {
   pool: 'forks',
@@ -9,11 +10,17 @@ const common = {
 } as const;
 
 /** Whole stacks whose parts are killed, and whole tickets: a minute or two each. `npm run test:long`, and CI. */
-const LONG = ['test/e2e/{ticket,verify}.test.ts', 'test/local/supervisor.test.ts'];
+const LONG = [
+  'test/harness/model-turn.test.ts',
+  'test/e2e/{agents,reviewers,ticket,verify}.test.ts',
+  'test/chaos/diagonal.test.ts',
+  'test/local/supervisor.test.ts',
+];
 
 // No file keeps state for another (`isolate: false`): a module graph for each would cost as much as the tests.
 export default defineConfig({
   test: {
+    reporters: ['default', attackReporter()],
     projects: [
       {
         test: {

@@ -17,9 +17,12 @@ export interface SafeFiles {
 /** `root` must be its own real path. */
 export function safeFiles(root: string): SafeFiles {
   const directories = new Map<string, Promise<boolean>>();
+  const below = dirname(bytePathBelow(root, bytePathOf('x')));
 
   function isReached(path: BytePath): Promise<boolean> {
     const directory = dirname(bytePathBelow(root, path));
+    // Below the root by its text too: `..` leads out without any link.
+    if (directory !== below && !directory.startsWith(`${below}/`)) return Promise.resolve(false);
     const known = directories.get(directory);
     if (known !== undefined) return known;
     const bytes = bytesOf(directory);

@@ -9,7 +9,7 @@ const run = promisify(execFile);
 
 /** What one search found: where it lives and what it offers. */
 interface Found {
-  readonly mount: ToolchainMount | null;
+  readonly mounts: readonly ToolchainMount[];
   readonly tools: readonly FoundTool[];
 }
 
@@ -19,19 +19,22 @@ interface FoundTool {
   readonly command: readonly string[];
   /** Words before the command, as a sandbox sees them. */
   readonly via?: readonly string[];
+  /** Files that tell one version from another where the command does not: an entry file may only load the rest. */
+  readonly tells?: readonly string[];
 }
 
 /** Tools that are not here are left out; a command that needs one is answered with `failed_to_start`. */
 export async function searchToolchains(path: string = process.env['PATH'] ?? ''): Promise<Toolchains> {
   const searches = [searchNode, searchBun, searchCargo, searchGo, searchPython, searchMake];
   const found = await Promise.all(searches.map((search) => search(path).catch(() => null)));
-  const mounts = found.flatMap((one) => (one?.mount == null ? [] : [one.mount]));
+  const mounts = found.flatMap((one) => one?.mounts ?? []);
   return {
     mounts,
     tools: found
       .flatMap((one) => one?.tools ?? [])
-      .map(({ name, command, via = [] }): Tool => {
-        return { name, command: [...via, ...command.map((file) => insidePath(mounts, file))], files: command };
+      .map(({ name, command, via = [], tells = [] }): Tool => {
+        const inside = command.map((file) => insidePath(mounts, file));
+        return { name, command: [...via, ...inside], files: [...command, ...tells] };
       }),
   };
 }
@@ -49,25 +52,31 @@ export async function findOnPath(name: string, path: string): Promise<string | n
 async function searchNode(path: string): Promise<Found | null> {
   const node = await realOnPath('node', path);
   if (node === null) return null;
-  const mount = mountOf('node', dirname(dirname(node)));
-  const tools = [{ name: 'node', command: [node] }];
-  // Both are scripts: they must be visible inside, so beside this node or under /usr.
-  const isVisible = (script: string) =>
-    script.startsWith('/usr/') || mount === null || script.startsWith(`${mount.source}/`);
+  const tools: FoundTool[] = [{ name: 'node', command: [node] }];
+  const mounts = mountsOf('node', dirname(dirname(node)));
   const npm = await findNpm(node, path);
-  if (npm !== null && isVisible(npm)) tools.push({ name: 'npm', command: [node, npm] });
   const pnpm = await realOnPath('pnpm', path);
   // Version managers put a shim there, which would fetch a version; only pnpm's own entry file is pnpm.
-  if (pnpm !== null && /^pnpm\.[cm]js$/.test(basename(pnpm)) && isVisible(pnpm)) {
-    tools.push({ name: 'pnpm', command: [node, pnpm] });
+  const own = pnpm !== null && /^pnpm\.[cm]js$/.test(basename(pnpm)) ? pnpm : null;
+  for (const [name, script] of [
+    ['npm', npm],
+    ['pnpm', own],
+  ] as const) {
+    if (script === null) continue;
+    // Both are packages that need nothing but themselves: `…/npm/bin/npm-cli.js`.
+    const root = dirname(dirname(script));
+    const manifest = join(root, 'package.json');
+    tools.push({ name, command: [node, script], tells: (await isFile(manifest)) ? [manifest] : [] });
+    const isVisible = mounts.some(({ source }) => script.startsWith(`${source}/`));
+    if (!isVisible) mounts.push(...mountsOf(name, root));
   }
-  return { mount, tools };
+  return { mounts, tools };
 }
 
 async function searchBun(path: string): Promise<Found | null> {
   const bun = await realOnPath('bun', path);
   if (bun === null) return null;
-  return { mount: mountOf('bun', dirname(bun)), tools: [{ name: 'bun', command: [bun] }] };
+  return { mounts: mountsOf('bun', dirname(bun)), tools: [{ name: 'bun', command: [bun] }] };
 }
 
 async function findNpm(node: string, path: string): Promise<string | null> {
@@ -87,14 +96,14 @@ async function searchCargo(path: string): Promise<Found | null> {
   const clippy = (await isFile(join(bin, 'cargo-clippy'))) ? ['cargo-clippy'] : [];
   const names = ['cargo', 'rustc', 'rustdoc', ...clippy];
   const tools = names.map((name) => ({ name, command: [join(bin, name)] }));
-  return { mount: mountOf('rust', dirname(bin)), tools };
+  return { mounts: mountsOf('rust', dirname(bin)), tools };
 }
 
 async function searchGo(path: string): Promise<Found | null> {
   const go = await realOnPath('go', path);
   if (go === null) return null;
   const root = await askedPath(go, ['env', 'GOROOT']);
-  return { mount: mountOf('go', root), tools: [{ name: 'go', command: [join(root, 'bin', 'go')] }] };
+  return { mounts: mountsOf('go', root), tools: [{ name: 'go', command: [join(root, 'bin', 'go')] }] };
 }
 
 const PYTHON_FACTS = `
@@ -110,27 +119,29 @@ async function searchPython(path: string): Promise<Found | null> {
   if (shim === null) return null;
   const { stdout } = await run(shim, ['-I', '-c', PYTHON_FACTS], { cwd: '/', timeout: 10_000 });
   const [python = '', prefix = '', script = '', shared = ''] = stdout.split('\n');
-  const mount = mountOf('python', prefix);
+  const mounts = mountsOf('python', prefix);
   // A shared libpython is looked for where it was built, which does not exist inside; another one would be found instead.
-  const via = mount === null || shared === '0' ? [] : ['/usr/bin/env', `LD_LIBRARY_PATH=${mount.target}/lib`];
+  const [mount] = mounts;
+  const via = mount === undefined || shared === '0' ? [] : ['/usr/bin/env', `LD_LIBRARY_PATH=${mount.target}/lib`];
   const tools: FoundTool[] = [{ name: 'python3', command: [python], via }];
   const pytest = (await isFile(script)) ? script : await realOnPath('pytest', path);
-  const visible = pytest?.startsWith('/usr/') === true || (mount !== null && pytest?.startsWith(`${prefix}/`) === true);
+  const visible =
+    pytest?.startsWith('/usr/') === true || (mount !== undefined && pytest?.startsWith(`${prefix}/`) === true);
   if (pytest !== null && visible && (await isPythonScript(pytest))) {
     tools.push({ name: 'pytest', command: [python, pytest], via });
   }
-  return { mount, tools };
+  return { mounts, tools };
 }
 
 async function searchMake(path: string): Promise<Found | null> {
   const make = await realOnPath('make', path);
   if (make?.startsWith('/usr/') !== true) return null;
-  return { mount: null, tools: [{ name: 'make', command: [make] }] };
+  return { mounts: [], tools: [{ name: 'make', command: [make] }] };
 }
 
 /** The system's own directories are in every sandbox as they are; anything else is bound at a neutral place. */
-function mountOf(name: string, root: string): ToolchainMount | null {
-  return root === '/usr' || root.startsWith('/usr/') ? null : { source: root, target: `${TOOLCHAIN_ROOT}/${name}` };
+function mountsOf(name: string, root: string): ToolchainMount[] {
+  return root === '/usr' || root.startsWith('/usr/') ? [] : [{ source: root, target: `${TOOLCHAIN_ROOT}/${name}` }];
 }
 
 /** What a tool answers when asked for a path. Asked in `/`, where no project file can choose another version. */

@@ -52,6 +52,33 @@ describe('the search for toolchains', () => {
   });
 });
 
+describe('a package manager that was installed anywhere', () => {
+  it.each([
+    ['npm', 'npm/bin/npm-cli.js'],
+    ['pnpm', 'pnpm/bin/pnpm.cjs'],
+  ])('is found by its own entry file and shown as a package of its own: %s', async (name, script) => {
+    await program(join(directory, 'node-1/bin/node'), '#!/bin/sh\n');
+    await program(join(directory, 'project/node_modules', script), '');
+    await mkdir(join(directory, 'project/node_modules/.bin'));
+    await symlink(`../${script}`, join(directory, 'project/node_modules/.bin', name));
+    const path = `${join(directory, 'project/node_modules/.bin')}:${join(directory, 'node-1/bin')}`;
+    const found = await searchToolchains(path);
+    expect(findTool(found, name)?.command).toEqual(['/opt/toolchains/node/bin/node', `/opt/toolchains/${script}`]);
+    expect(found.mounts).toContainEqual({
+      source: join(directory, 'project/node_modules', name),
+      target: `/opt/toolchains/${name}`,
+    });
+  });
+
+  it('needs no place of its own beside its node', async () => {
+    await program(join(directory, 'node-1/bin/node'), '#!/bin/sh\n');
+    await program(join(directory, 'node-1/lib/node_modules/npm/bin/npm-cli.js'), '');
+    const found = await searchToolchains(join(directory, 'node-1/bin'));
+    expect(findTool(found, 'npm')?.command[1]).toBe('/opt/toolchains/node/lib/node_modules/npm/bin/npm-cli.js');
+    expect(found.mounts).toHaveLength(1);
+  });
+});
+
 describe('the directory of tools', () => {
   it('runs each by its name, scripts through their interpreter', async () => {
     const toolchains: Toolchains = {
@@ -91,5 +118,20 @@ describe('the digest of a toolchain', () => {
     expect(await digest([tool(join(directory, 'b'))])).toBe(before);
     await program(join(directory, 'a'), 'two');
     expect(await digest([tool(join(directory, 'a'))])).not.toBe(before);
+  });
+
+  it('changes with the version of a package manager, whose entry file only loads the rest', async () => {
+    await program(join(directory, 'bin/node'), '#!/bin/sh\n');
+    const digestOf = async (name: string, version: string) => {
+      const root = join(directory, `${name}-${version}`, name);
+      const script = name === 'npm' ? 'npm-cli.js' : `${name}.cjs`;
+      await program(join(root, 'bin', script), "require('../lib')");
+      await writeFile(join(root, 'package.json'), JSON.stringify({ name, version }));
+      await mkdir(join(root, '.bin'));
+      await symlink(`../bin/${script}`, join(root, '.bin', name));
+      const tool = findTool(await searchToolchains(`${join(root, '.bin')}:${join(directory, 'bin')}`), name);
+      return createToolchainDigests()(tool === null ? [] : [tool]);
+    };
+    for (const name of ['npm', 'pnpm']) expect(await digestOf(name, '1.0.0')).not.toBe(await digestOf(name, '1.0.1'));
   });
 });

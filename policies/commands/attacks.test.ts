@@ -1,5 +1,5 @@
 /** Walks the attacks that the policy or the request's schema answers; test/executor/attacks.test.ts walks the others. */
-import { readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { loadCommandPolicy } from '../../activities/policy/load.ts';
@@ -53,8 +53,10 @@ describe('the list of attacks', () => {
     expect(ATTACKS.map(({ row }) => row)).toEqual(ATTACKS.map(({ row }) => row).toSorted((a, b) => a - b));
   });
 
-  it.each(attacksBy('test'))('names a test that is there: $file, $test', ({ file, test }) => {
-    expect(readFileSync(join(import.meta.dirname, '..', '..', file), 'utf8')).toContain(test);
+  // That they run and pass is seen at the end of the run: test/support/attack-reporter.ts.
+  it('names files of tests that are there', () => {
+    const files = new Set(attacksBy('test').map(({ file }) => file));
+    expect([...files].filter((file) => !existsSync(join(import.meta.dirname, '..', '..', file)))).toEqual([]);
   });
 
   it('uses every run, has each that is used, and looks for something in it', () => {

@@ -1,10 +1,10 @@
 /** What changed between two command policies, for `policy diff` and for whoever reviews the change. */
 import { canonicalText } from '../../schemas/canonical.ts';
-import type { CommandPolicy, CommandTemplate } from './types.ts';
+import type { CommandPolicy } from './types.ts';
 
 export interface PolicyChange {
   readonly kind: 'added' | 'removed' | 'changed';
-  /** Where: a template's id with the field, or a field of the document. */
+  /** Where: the id of a template or a preparation with its field, or a field of the document. */
   readonly path: string;
   /** Canonical text of the value; `null` where there is none. */
   readonly before: string | null;
@@ -13,27 +13,31 @@ export interface PolicyChange {
 
 /** Changes in the order of their paths; empty when both say the same. */
 export function diffCommandPolicies(before: CommandPolicy, after: CommandPolicy): readonly PolicyChange[] {
-  const { templates: templatesBefore, ...fieldsBefore } = before;
-  const { templates: templatesAfter, ...fieldsAfter } = after;
+  const { templates: templatesBefore, preparations: preparationsBefore, ...fieldsBefore } = before;
+  const { templates: templatesAfter, preparations: preparationsAfter, ...fieldsAfter } = after;
   return [
     ...diffFields('', fieldsBefore, fieldsAfter),
-    ...diffFields('templates', byId(templatesBefore), byId(templatesAfter)).flatMap((change) =>
-      change.kind === 'changed' ? diffTemplate(change.path, templatesBefore, templatesAfter) : [change],
-    ),
+    ...diffById('preparations', preparationsBefore, preparationsAfter),
+    ...diffById('templates', templatesBefore, templatesAfter),
   ];
 }
 
-function diffTemplate(
-  path: string,
-  before: readonly CommandTemplate[],
-  after: readonly CommandTemplate[],
-): readonly PolicyChange[] {
-  const id = path.slice('templates.'.length);
-  return diffFields(path, { ...before.find((one) => one.id === id) }, { ...after.find((one) => one.id === id) });
+interface Named {
+  readonly id: string;
 }
 
-function byId(templates: readonly CommandTemplate[]): Readonly<Record<string, unknown>> {
-  return Object.fromEntries(templates.map((template) => [template.id, template]));
+/** Of what both have, the fields that changed; of what one has, all of it. */
+function diffById(prefix: string, before: readonly Named[], after: readonly Named[]): readonly PolicyChange[] {
+  return diffFields(prefix, byId(before), byId(after)).flatMap((change) => {
+    if (change.kind !== 'changed') return [change];
+    const id = change.path.slice(`${prefix}.`.length);
+    const find = (all: readonly Named[]) => ({ ...all.find((one) => one.id === id) });
+    return diffFields(change.path, find(before), find(after));
+  });
+}
+
+function byId(all: readonly Named[]): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(all.map((one) => [one.id, one]));
 }
 
 function diffFields(

@@ -59,6 +59,7 @@ describe('a shipped template', () => {
         '--config.script-shell=/bin/sh',
         '--config.node-options=--no-warnings',
         '--config.enable-pre-post-scripts=false',
+        '--config.ignore-pnpmfile=true',
         '--config.verify-deps-before-run=false',
         'run',
         'lint',

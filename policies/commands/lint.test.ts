@@ -63,4 +63,14 @@ describe('the difference of two command policies', () => {
       'changed templates.pytest.maxTimeoutSecs',
     ]);
   });
+
+  it('names the field of the preparation that changed, and preparations that came and went', () => {
+    const [first, ...others] = policy.preparations;
+    const changed = { ...policy, preparations: [...policy.preparations] };
+    changed.preparations = others.map((step) => (step.id === 'pip-install' ? { ...step, installScripts: true } : step));
+    expect(diffCommandPolicies(policy, changed).map(({ kind, path }) => `${kind} ${path}`)).toEqual([
+      `removed preparations.${first?.id ?? ''}`,
+      'changed preparations.pip-install.installScripts',
+    ]);
+  });
 });

@@ -3,13 +3,15 @@ import { ATTACK_RUNS, ATTACKS, attacksBy, type Attack } from '../../test/support
 import { cell, markdownTable, page } from './markdown.ts';
 
 const ANSWERS: Readonly<Record<Attack['answer'], string>> = {
-  refused: 'by name; nothing is dispatched',
+  refused: 'by name; nothing is dispatched, or nothing is prepared and nothing runs',
   neutralised: 'accepted, and what was smuggled in does not run',
   contained: 'runs inside the sandbox only, and is seen',
   not_evidence: 'a green exit that the counts do not take for one',
 };
 
 const LONGEST = 120;
+const PREPARATION = '47 to 58';
+const ESCAPES = 59;
 
 export function attacksPage(): string {
   const count = (answer: Attack['answer']) => ATTACKS.filter((one) => one.answer === answer).length;
@@ -23,7 +25,7 @@ export function attacksPage(): string {
       : `\`${attack.answer}\``,
     cell(attack.rule),
   ]);
-  const intro = `${ATTACKS.length} attempts to make a verify run something else, or prove nothing: ${count('refused')} are refused, ${count('neutralised')} neutralised, ${count('contained')} contained and ${count('not_evidence')} seen through. They are data (\`policies/commands/attacks.json\`), and the tests walk them: by the policy alone, by the schema of the request, or by ${Object.keys(ATTACK_RUNS).length} runs of the real tools (${toolsTried()}). Rows from 39 are our own. pnpm and bun are tried by the policy only.`;
+  const intro = `${ATTACKS.length} attempts to make a verify run something else, or prove nothing: ${count('refused')} are refused, ${count('neutralised')} neutralised, ${count('contained')} contained and ${count('not_evidence')} seen through. They are data (\`policies/commands/attacks.json\`), and the tests walk them: by the policy alone, by the schema of the request, by ${Object.keys(ATTACK_RUNS).length} runs of the real tools (${toolsTried()}), or by a test of its own. That such a test is there, ran and passed is seen at the end of \`npm test\`, which fails otherwise. Rows to 38 are those of the first list, later ones our own; rows ${PREPARATION} are attacks on [preparation](../concepts/preparation.md), row ${ESCAPES} is what code tries from inside the sandbox. bun is tried by the policy only.`;
   return page(
     'Attacks on command verification',
     intro,
@@ -48,7 +50,7 @@ function triedAs(attack: Attack): string {
     case 'tool':
       return `${code((ATTACK_RUNS[attack.run]?.argv ?? []).join(' '))}, run \`${attack.run}\``;
     case 'test':
-      return `\`${attack.file}\``;
+      return `\`${attack.file}\`: ${cell(attack.test)}`;
   }
 }
 

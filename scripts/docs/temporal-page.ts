@@ -7,6 +7,7 @@ import type { TicketDefinition } from '../../schemas/ticket/definition.ts';
 import { TICKET_PHASES, WAITS } from '../../schemas/ticket/phase.ts';
 import { ticketStartOptions } from '../../schemas/ticket/start.ts';
 import { REFUSAL_CODES, type TicketUpdateOutcome } from '../../schemas/ticket/state.ts';
+import { parseDigest } from '../../schemas/digest.ts';
 import { ticketUpdateId } from '../../schemas/ticket/update-id.ts';
 import {
   TICKET_UPDATES,
@@ -45,6 +46,15 @@ const ARGUMENTS: TicketUpdateArguments = {
   approve: ANSWER,
   reject: ANSWER,
   decide: { ...CALLER, decision: 'retry', reason: 'the check is there now' },
+  decideGate: {
+    ...CALLER,
+    gate: 'merge',
+    subjectDigest: parseDigest('subject', `sha256:${'7'.repeat(64)}`),
+    decision: 'approve',
+    case: null,
+    reason: 'read the diff and the review',
+    expiresAt: null,
+  },
   resume: { ...CALLER, reason: 'the provider is back' },
   abandon: { ...CALLER, reason: 'no longer wanted' },
 };
@@ -56,6 +66,8 @@ const MEANINGS: Readonly<Record<TicketUpdateName, string>> = {
   approve: 'SENTINEL: the review with this digest approves evaluation `n`; an input of the gate',
   reject: 'SENTINEL: it rejects',
   decide: 'an operator: `retry`, `resume` or `abandon`',
+  decideGate:
+    "a person: `approve`, `reject` or `override` of a `case` at the gate, as evidence; `by` has to be an operator's active credential, and nothing moves before the next evaluation",
   resume: 'an operator: go on in a new execution, which inherits no pass',
   abandon: 'an operator: end it, nothing lands',
 };

@@ -20,6 +20,8 @@ const HERE = new Set((await searchToolchains()).tools.map(({ name }) => name));
 
 let stack: Stack;
 let at: Seated;
+/** Its package.json is another one. */
+let atPnpm: Seated | null = null;
 
 beforeAll(async () => {
   stack = await startStack();
@@ -28,14 +30,18 @@ beforeAll(async () => {
   const files = Object.entries(Object.assign({}, ...projects, HOSTILE) as Record<string, string>);
   const repository = Object.fromEntries(files.filter(([path]) => !path.endsWith('_test.go')));
   at = await seat(stack, makeRepository(stack, 'examples', repository));
-});
+  if (HERE.has('pnpm'))
+    atPnpm = await seat(stack, makeRepository(stack, 'pnpm', { ...filesOf('pnpm-project'), ...HOSTILE }));
+}, 240_000);
 afterAll(async () => {
+  await atPnpm?.leave();
   await at.leave();
   await stack.close();
 });
 
 const PREPARED: readonly (readonly [string, readonly string[], object | null])[] = [
   ['npm-ci', ['npm', 'test'], { executed: 2, passed: 2 }],
+  ['pnpm-install', ['pnpm', 'test'], { executed: 2, passed: 2 }],
   ['cargo-fetch', ['cargo', 'test'], { executed: 2, passed: 2 }],
   ['go-mod-download', ['go', 'vet', './...'], null],
   ['pip-install', ['pytest'], { executed: 2, passed: 2 }],
@@ -44,7 +50,8 @@ const PREPARED: readonly (readonly [string, readonly string[], object | null])[]
 test.each(PREPARED.filter(([, [tool = '']]) => HERE.has(tool)))(
   '[inv-05] %s prepares what its lockfile names, and the command finds it',
   async (step, argv, tests) => {
-    const { result } = await at.ended(await at.ask({ argv }));
+    const seated = argv[0] === 'pnpm' && atPnpm !== null ? atPnpm : at;
+    const { result } = await seated.ended(await seated.ask({ argv }));
     expect(result).toMatchObject({ status: 'completed', satisfied: true, exit_code: 0, sandbox: { network: 'none' } });
     expect(result?.prepare).toMatchObject({ step, outcome: 'prepared', cache: 'miss', refused: 0, reason: '' });
     expect(result?.prepare?.requests).toBeGreaterThan(0);

@@ -236,6 +236,108 @@ test('[inv-05] [inv-15] a preparation reaches the registries of its step, nothin
   expect([...registry.authorizations]).toEqual([TOKEN]);
 });
 
+/** What unpacking would have to write for an archive to have climbed out of its directory. */
+const CLIMBS = ['package/../../../ran', 'package/../../../../prepared/ran', '/prepared/ran'];
+
+test('[inv-05] [inv-15] an archive whose entries climb writes nothing outside its own directory', async () => {
+  const climbing = archive({
+    'package/package.json': '{"name":"dep","version":"1.0.0","main":"index.js"}',
+    'package/index.js': 'module.exports = 41;\n',
+    ...Object.fromEntries(CLIMBS.map((path) => [path, 'climbed'])),
+  });
+  registry.serve('/dep/-/dep-1.0.0.tgz', climbing);
+  const looks = `import { test } from 'node:test';
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync } from 'node:fs';
+test('only what belongs there', () => {
+  assert.deepEqual(readdirSync('node_modules').filter((name) => !name.startsWith('.')), ['dep']);
+  assert.deepEqual(readdirSync('node_modules/dep').filter((name) => name === 'ran'), []);
+  assert.ok(!existsSync('ran') && !existsSync('/prepared/ran'));
+});
+`;
+  const report = await bench.run(await bench.publish(npmProject(climbing, { 'spoil.test.mjs': looks })), [
+    'node',
+    '--test',
+  ]);
+  // npm may as well refuse it whole.
+  if (report.outcome !== 'prepare_failed') expect(report).toMatchObject({ exit_code: 0, tests: { executed: 1 } });
+  expect(unfinished()).toEqual([]);
+});
+
+test.runIf(HERE.has('pnpm'))(
+  '[inv-05] hooks, settings and scripts of the repository have no say in what pnpm installs, and none of them runs',
+  async () => {
+    const bytes = dependency();
+    registry.serve('/dep/-/dep-1.0.0.tgz', bytes);
+    const elsewhere = `http://127.0.0.1:${trapPort}/`;
+    const before = registry.asked.length;
+    const { 'package-lock.json': _, ...project } = npmProject(bytes);
+    const commit = await bench.publish({
+      ...project,
+      'package.json': JSON.stringify({
+        name: 'project',
+        version: '1.0.0',
+        packageManager: 'pnpm@0.0.1',
+        scripts: { preinstall: TREACHERY, prepare: TREACHERY, pretest: TREACHERY, test: 'node --test' },
+        pnpm: { onlyBuiltDependencies: ['dep'] },
+        dependencies: { dep: '1.0.0' },
+      }),
+      '.npmrc': `${project['.npmrc'] ?? ''}global-pnpmfile=/work/.pnpmfile.cjs\nenable-pre-post-scripts=true\n`,
+      'pnpm-workspace.yaml': `registries:\n  default: ${elsewhere}\ndangerouslyAllowAllBuilds: true\nscriptShell: /work/shell\n`,
+      'pnpm-lock.yaml': `lockfileVersion: '9.0'
+
+settings:
+  autoInstallPeers: true
+  excludeLinksFromLockfile: false
+
+importers:
+
+  .:
+    dependencies:
+      dep:
+        specifier: 1.0.0
+        version: 1.0.0
+
+packages:
+
+  dep@1.0.0:
+    resolution: {integrity: ${integrity(bytes)}}
+
+snapshots:
+
+  dep@1.0.0: {}
+`,
+    });
+    bench.gateway.chunks.clear();
+    const report = await bench.run(commit, ['pnpm', 'test']);
+    const said = bench.gateway.stored('stdout').toString() + bench.gateway.stored('stderr').toString();
+    expect(report, said).toMatchObject({ outcome: 'completed', exit_code: 0, tests: { executed: 3, failed: 0 } });
+    expect(report.prepare).toMatchObject({ step: 'pnpm-install', outcome: 'prepared', cache: 'miss', refused: 0 });
+    expect(registry.asked.slice(before)).toEqual(['/dep/-/dep-1.0.0.tgz']);
+    expect(trapped).toBe(0);
+  },
+);
+
+test('[inv-05] a package of which there is only source code is not built, though its digest is right', async () => {
+  const source = archive({
+    'dep-1.0/setup.py': "open('/prepared/ran', 'w')\n",
+    'dep-1.0/PKG-INFO': 'Name: dep\nVersion: 1.0\n',
+  });
+  registry.serve('/pypi/dep-1.0.tar.gz', source);
+  registry.serve(
+    '/dep/',
+    `<a href="${registry.url}pypi/dep-1.0.tar.gz#sha256=${sha256Hex(source)}">dep-1.0.tar.gz</a>`,
+  );
+  const commit = await bench.publish({
+    'requirements.txt': `dep==1.0 --hash=sha256:${sha256Hex(source)}\n`,
+    'test_it.py': 'def test_it():\n    pass\n',
+  });
+  const report = await bench.run(commit, ['pytest']);
+  expect(report).toMatchObject({ outcome: 'prepare_failed', prepare: { step: 'pip-install', outcome: 'failed' } });
+  expect(report.reason).toContain('No matching distribution found for dep==1.0');
+  expect(registry.asked).not.toContain('/pypi/dep-1.0.tar.gz');
+});
+
 test.runIf(HERE.has('cargo'))(
   '[inv-05] a configuration of the repository has no say in what cargo fetches, and no wrapper of it runs',
   async () => {

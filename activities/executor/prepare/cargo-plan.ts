@@ -4,10 +4,8 @@
  */
 import { contentDigest } from '../../../schemas/digest.ts';
 import { EGRESS_ORIGIN } from '../../../schemas/egress.ts';
+import { readCargoLock } from './cargo-lock.ts';
 import type { PlanPreparation } from './types.ts';
-
-/** The one registry that a policy can name, by the two names that cargo gives it. */
-const SOURCES = ['registry+https://github.com/rust-lang/crates.io-index', 'sparse+https://index.crates.io/'] as const;
 
 /** Written as the home's own configuration: a later run must find the packages under the same name of their source. */
 const CONFIGURATION = `[source.crates-io]
@@ -33,15 +31,9 @@ export const planCargo: PlanPreparation = async (files, lockfile) => {
       ? { kind: 'refused', reason: 'Cargo.toml names dependencies and there is no Cargo.lock' }
       : { kind: 'not_needed', reason: 'there is no Cargo.lock' };
   }
-  const sources = [...text.matchAll(/^\s*source\s*=\s*"([^"]*)"/gm)].map(([, source = '']) => source);
-  const other = sources.find((source) => !SOURCES.some((known) => known === source));
-  if (other !== undefined) {
-    return {
-      kind: 'refused',
-      reason: `Cargo.lock has a package of ${other.slice(0, 120)}, which is no permitted registry`,
-    };
-  }
-  if (sources.length === 0) return { kind: 'not_needed', reason: 'Cargo.lock has no package of a registry' };
+  const lock = readCargoLock(text);
+  if (lock.problem !== null) return { kind: 'refused', reason: `${lockfile}: ${lock.problem}` };
+  if (!lock.hasPackages) return { kind: 'not_needed', reason: `${lockfile} has no package of a registry` };
   const manifests = await Promise.all(
     files.named('Cargo.toml').map(async (path) => ({ path, text: (await files.read(path)) ?? '' })),
   );

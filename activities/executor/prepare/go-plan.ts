@@ -3,6 +3,7 @@
  * to go.sum, and what that does not name to the checksum database.
  */
 import { contentDigest } from '../../../schemas/digest.ts';
+import { pathOutside } from './go-paths.ts';
 import type { PlanPreparation } from './types.ts';
 
 const FILES: readonly string[] = ['go.mod', 'go.sum', 'go.work', 'go.work.sum'];
@@ -18,9 +19,6 @@ export const planGo: PlanPreparation = async (files, lockfile) => {
       ? { kind: 'refused', reason: 'go.mod requires modules and there is no go.sum' }
       : { kind: 'not_needed', reason: 'go.mod requires no module' };
   }
-  const outside = /=>\s*(\/\S*|\S*\.\.\/\S*|\.\.)(?:\s|$)/m.exec(manifest);
-  if (outside !== null)
-    return { kind: 'refused', reason: `go.mod replaces a module by ${String(outside[1]).slice(0, 120)}` };
   const present = await Promise.all(FILES.map(async (path) => ({ path, text: await files.read(path) })));
   const modules = await Promise.all(
     files
@@ -29,6 +27,14 @@ export const planGo: PlanPreparation = async (files, lockfile) => {
       .map(async (path) => ({ path, text: await files.read(path) })),
   );
   const copied = [...present, ...modules].flatMap(({ path, text }) => (text === null ? [] : [{ path, text }]));
+  // Of modules below, what they name counts only where a go.work makes them members.
+  const counted = copied.some(({ path }) => path === 'go.work') ? copied : present;
+  for (const { path, text } of counted) {
+    const outside = text === null || path.endsWith('.sum') ? null : pathOutside(path, text);
+    if (outside !== null) {
+      return { kind: 'refused', reason: `${path} names ${shown(outside)}, which is outside the tree` };
+    }
+  }
   return {
     kind: 'ready',
     inputs: copied.map(({ path, text }) => ({ path, sha256: contentDigest(new TextEncoder().encode(text)) })),
@@ -39,3 +45,7 @@ export const planGo: PlanPreparation = async (files, lockfile) => {
     places: [],
   };
 };
+
+function shown(text: string): string {
+  return text.replace(/[^\x20-\x7e]/g, '?').slice(0, 120);
+}

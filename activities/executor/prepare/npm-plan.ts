@@ -74,7 +74,7 @@ async function withManifests(
 
 /** The entry as we write it, or why it is refused. */
 function lockEntry(path: string, entry: Entries, all: Entries): Entries | string {
-  const { scripts: _, ...rest } = entry;
+  const { scripts: _, resolved: __, ...rest } = entry;
   if (path === '') return rest;
   const installed = path.lastIndexOf('node_modules/');
   const inside = relativePathProblem(path);
@@ -84,10 +84,12 @@ function lockEntry(path: string, entry: Entries, all: Entries): Entries | string
     const { resolved } = entry;
     const isMember =
       typeof resolved === 'string' && Object.hasOwn(all, resolved) && !resolved.includes('node_modules/');
-    return isMember ? rest : 'it links to something outside the workspaces';
+    return isMember ? { ...rest, resolved } : 'it links to something outside the workspaces';
   }
-  // It comes in its parent's archive, which is held to a digest.
-  if (entry['inBundle'] === true) return rest;
+  // It comes in the archive of a package that is held to a digest. What says so and does not would be fetched, held to none.
+  if (entry['inBundle'] === true && entry['integrity'] === undefined) {
+    return comesInAnArchive(path, all) ? rest : 'it says that it is bundled, and nothing bundles it';
+  }
   const { name = path.slice(installed + 'node_modules/'.length), version, integrity, resolved } = entry;
   if (typeof name !== 'string' || !NAME.test(name)) return 'its name is none';
   if (typeof version !== 'string' || !VERSION.test(version)) return 'its version is none of a registry';
@@ -96,6 +98,17 @@ function lockEntry(path: string, entry: Entries, all: Entries): Entries | string
   if (typeof integrity !== 'string' || !INTEGRITY.test(integrity))
     return 'it has no SHA-256, SHA-384 or SHA-512 digest';
   return { ...rest, resolved: tarballUrl(name, version) };
+}
+
+/** Whether a package around it is one of a registry. */
+function comesInAnArchive(path: string, all: Entries): boolean {
+  const end = path.lastIndexOf('/node_modules/');
+  if (end < 0) return false;
+  const parent = path.slice(0, end);
+  const around = all[parent];
+  // A member of the workspace comes with the commit, whatever its entry says.
+  if (!isRecord(around) || !parent.includes('node_modules/') || around['link'] === true) return false;
+  return typeof around['integrity'] === 'string' || (around['inBundle'] === true && comesInAnArchive(parent, all));
 }
 
 /** By the form that registries share. The server in it is not asked, whichever it is. */

@@ -77,6 +77,19 @@ describe('npm', () => {
       npmLock({ 'node_modules/dep': { link: true, resolved: '../evil' } }),
       /links to something/,
     ],
+    [
+      'a package that says it is bundled where nothing bundles it',
+      dep({ inBundle: true, integrity: undefined, resolved: `${EGRESS_ORIGIN}/npm/other/-/other-1.0.0.tgz` }),
+      /nothing bundles it/,
+    ],
+    [
+      'a package bundled by a package without a digest',
+      npmLock({
+        'packages/a': { version: '1.0.0', inBundle: true, integrity: DIGEST },
+        'packages/a/node_modules/dep': { version: '1.0.0', inBundle: true },
+      }),
+      /nothing bundles it/,
+    ],
     ['a place out of the tree', npmLock({ '../evil': { version: '1.0.0' } }), /\.\. segment/],
     [
       'a lockfile of version 1',
@@ -88,6 +101,22 @@ describe('npm', () => {
     ['no lockfile', { 'package.json': '{"dependencies":{"a":"1"}}' }, /no package-lock/],
   ])('[inv-05] [inv-19] refuses %s by name', async (_, files, reason) => {
     expect(await reasonOf('npm', files)).toMatch(new RegExp(`^refused: .*${reason.source}`));
+  });
+
+  it('[inv-05] has what is bundled come in its archive, and nothing from where it is said to lie', async () => {
+    const made = await plan('npm', {
+      ...npmLock({
+        'node_modules/dep': { version: '1.0.0', integrity: DIGEST },
+        'node_modules/dep/node_modules/inner': { version: '2.0.0', inBundle: true, resolved: 'https://evil.example/' },
+        'packages/a': { version: '1.0.0', resolved: 'git+ssh://git@evil.example/a.git' },
+        'node_modules/a': { resolved: 'packages/a', link: true },
+      }),
+      'packages/a/package.json': '{"name":"a"}',
+    });
+    expect(made).toMatchObject({ kind: 'ready', places: ['', 'packages/a'] });
+    const text = made.kind === 'ready' ? made.files.map((file) => file.text).join('\n') : '';
+    expect(text).toContain('inner');
+    expect(text).not.toContain('evil');
   });
 
   it('has nothing to do without a manifest or dependencies', async () => {
@@ -136,8 +165,57 @@ describe('pnpm', () => {
     ],
     ['no digest', '{}', /no digest/],
     ['another form', '\n      tarball: x', /no digest/],
-  ])('[inv-05] [inv-19] refuses %s by name', async (_, resolution, reason) => {
+    [
+      'a second one that is spelled otherwise',
+      `{integrity: ${DIGEST}}\n    "resol\\u0075tion": {tarball: x}`,
+      /none that pnpm/,
+    ],
+  ])('[inv-05] [inv-19] refuses %s in a pnpm-lock.yaml', async (_, resolution, reason) => {
     expect(await reasonOf('pnpm', lock(resolution))).toMatch(reason);
+  });
+
+  const held = `    resolution: {integrity: ${DIGEST}}\n`;
+  const hidden = '"resol\\u0075tion": {tarball: x}\n';
+  it.each([
+    ['deeper than pnpm does', `packages:\n\n     dep@1.0.0:\n       ${hidden}`],
+    ['in a document that is indented as a whole', `---\n  packages:\n    dep@1.0.0:\n      ${hidden}`],
+    ['behind a comment', `packages:\n  a@1.0.0:\n${held}# a\n  dep@1.0.0:\n    ${hidden}`],
+    ['under a quoted name', `"packages":\n  dep@1.0.0:\n    ${hidden}`],
+    ['as one flow', `packages: {dep@1.0.0: {${hidden.trim()}}}\n`],
+    ['under an explicit key', `packages:\n  ? dep@1.0.0\n  : ${hidden}`],
+    ['among what was installed', `snapshots:\n  dep@1.0.0:\n    ${hidden}`],
+    ['by an anchor there', 'time:\n  a: &a resolution\nsnapshots:\n  dep@1.0.0:\n    *a : {tarball: x}\n'],
+    ['by an anchor', `packages:\n  dep@1.0.0: &a\n    ${hidden}`],
+    [
+      'after text that does not end',
+      `packages:\n  a@1.0.0:\n${held}    deprecated: "x\nsnapshots:\n "\n  dep@1.0.0:\n    ${hidden}`,
+    ],
+    ['last, without a digest', 'packages:\n  dep@1.0.0:\n'],
+  ])(
+    '[inv-05] [inv-19] refuses a package that is named %s, which a reader of lines would not see',
+    async (_, packages) => {
+      const files = lock(`{integrity: ${DIGEST}}`);
+      const text = `lockfileVersion: '9.0'\n${packages}`;
+      expect(await reasonOf('pnpm', { ...files, 'pnpm-lock.yaml': text })).toMatch(/^refused: pnpm-lock.yaml, /);
+    },
+  );
+
+  it('reads what pnpm writes beside digests', async () => {
+    const files = lock(`{integrity: ${DIGEST}}
+    engines: {node: '>=4'}
+    deprecated: "Says \\"no\\" and 'why': at length"
+    peerDependencies:
+      other: '*'
+    hasBin: true
+
+  '@scope/dep@1.0.0(other@2.0.0)':
+    resolution: {integrity: ${DIGEST}}
+    cpu: [x64]
+
+snapshots:
+
+  dep@1.0.0: {}`);
+    expect(await reasonOf('pnpm', files)).toBe('ready');
   });
 
   it('[inv-19] refuses patches and hooks, which would change what is installed', async () => {
@@ -148,21 +226,48 @@ describe('pnpm', () => {
 });
 
 describe('cargo', () => {
-  const lock = (source: string) => ({
+  const CHECKSUM = `checksum = "${'a'.repeat(64)}"\n`;
+  const CRATES_IO = 'registry+https://github.com/rust-lang/crates.io-index';
+  const lock = (more: string) => ({
     'Cargo.toml': '[package]\nname = "x"\n[dependencies]\n',
-    'Cargo.lock': `version = 4\n[[package]]\nname = "dep"\nversion = "1.0.0"\nsource = "${source}"\n`,
+    'Cargo.lock': `version = 4\n\n[[package]]\nname = "dep"\nversion = "1.0.0"\n${more}`,
   });
+  const from = (source: string) => lock(`source = "${source}"\n${CHECKSUM}`);
 
   it.each([
     ['git', 'git+https://github.com/a/b#c'],
     ['another registry', 'registry+https://evil.example/index'],
     ['a sparse registry elsewhere', 'sparse+https://evil.example/'],
   ])('[inv-05] [inv-19] refuses a package of %s by name', async (_, source) => {
-    expect(await reasonOf('cargo', lock(source))).toMatch(/^refused: .*no permitted registry/);
+    expect(await reasonOf('cargo', from(source))).toMatch(/^refused: .*no permitted registry/);
+  });
+
+  it.each([
+    ['a quoted key', `"source" = "git+https://evil.example/a"\n`],
+    ['another kind of string', `source = 'git+https://evil.example/a'\n`],
+    ['an escape', 'source = "git\\u002bhttps://evil.example/a"\n'],
+    ['no space', `source="git+https://evil.example/a"\n`],
+    ['an inline table', `[a]\nb = { source = "git+https://evil.example/a" }\n`],
+    ['a table of another name', `[[ "package" ]]\nname = "b"\nsource = "git+https://evil.example/a"\n`],
+  ])('[inv-05] [inv-19] refuses a source in a form that cargo reads and does not write: %s', async (_, more) => {
+    expect(await reasonOf('cargo', lock(more))).toMatch(/^refused: Cargo.lock: line \d+ is none that cargo writes/);
+  });
+
+  it('[inv-05] [inv-19] refuses a package of a registry without a digest, by name', async () => {
+    expect(await reasonOf('cargo', lock(`source = "${CRATES_IO}"\n`))).toBe('refused: Cargo.lock: dep has no digest');
+    const none = `source = "${CRATES_IO}"\n\n[metadata]\n"checksum dep 1.0.0 (${CRATES_IO})" = "<none>"\n`;
+    expect(await reasonOf('cargo', lock(none))).toBe('refused: Cargo.lock: dep has no digest');
+  });
+
+  it('reads lockfiles of every version that cargo has written', async () => {
+    const dependencies = 'dependencies = [\n "other",\n "other 1.0.0",\n]\n';
+    const metadata = `\n[metadata]\n"checksum dep 1.0.0 (${CRATES_IO})" = "${'a'.repeat(64)}"\n`;
+    expect(await reasonOf('cargo', lock(`source = "${CRATES_IO}"\n${dependencies}${metadata}`))).toBe('ready');
+    expect(await reasonOf('cargo', lock(`source = "${CRATES_IO}"\n${CHECKSUM}${dependencies}`))).toBe('ready');
   });
 
   it('reads the commit where it is, from outside of it, so that no configuration of it counts', async () => {
-    const made = await plan('cargo', lock('registry+https://github.com/rust-lang/crates.io-index'));
+    const made = await plan('cargo', from(CRATES_IO));
     expect(made).toMatchObject({ kind: 'ready', sees: 'commit', chdir: '/home/run' });
   });
 
@@ -183,8 +288,32 @@ describe('go', () => {
     ['a path that climbs', 'replace a.example/b => ../../outside'],
     ['a path that climbs later', 'replace a.example/b => ./sub/../../outside'],
     ['the directory above', 'replace a.example/b => ..'],
+    ['a path in quotes', 'replace a.example/b => "/etc"'],
+    ['a path in raw quotes', 'replace a.example/b => `../outside`'],
+    ['one of several', 'replace (\n\ta.example/b => ./b // here\n\ta.example/c v1.0.0 => ../c\n)'],
   ])('[inv-05] [inv-19] refuses a module that is replaced by %s', async (_, more) => {
-    expect(await reasonOf('go', files(more))).toMatch(/^refused: go.mod replaces/);
+    expect(await reasonOf('go', files(more))).toMatch(/^refused: go.mod names .* outside the tree/);
+  });
+
+  it.each([
+    ['replaces one by an absolute path', 'go 1.24\nreplace a.example/b => /etc\n', ''],
+    ['has a member outside', 'go 1.24\nuse (\n\t.\n\t../outside\n)\n', ''],
+    ['has a member that climbs', 'go 1.24\nuse ./a/../..\n', ''],
+    [
+      'has a member that replaces one by a path outside',
+      'go 1.24\nuse ./sub\n',
+      'replace a.example/b => ../../outside',
+    ],
+  ])('[inv-05] [inv-19] refuses a go.work that %s', async (_, work, sub) => {
+    const reason = await reasonOf('go', { ...files(''), 'go.work': work, 'sub/go.mod': `module y\n${sub}` });
+    expect(reason).toMatch(/^refused: (?:go.work|sub\/go.mod) names .* outside the tree/);
+  });
+
+  it('has modules of the tree replace others, from where they are', async () => {
+    const more = 'replace a.example/b => ./sub\nreplace a.example/c => d.example/c v1.0.0\n';
+    const sub = 'module y\nreplace x => ../\n';
+    const work = 'go 1.24\nuse ./sub\nuse .\n';
+    expect(await reasonOf('go', { ...files(more), 'sub/go.mod': sub, 'go.work': work })).toBe('ready');
   });
 
   it('hands on module files only: no go.env, no flags', async () => {

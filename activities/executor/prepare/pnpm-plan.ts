@@ -2,11 +2,9 @@
 import { contentDigest } from '../../../schemas/digest.ts';
 import { relativePathProblem } from '../../../policies/commands/limits.ts';
 import { manifestForNpm, namesDependencies } from './npm-manifest.ts';
+import { pnpmLockProblem } from './pnpm-lock.ts';
 import { workspaceForPnpm } from './pnpm-workspace.ts';
 import type { PlanPreparation, PlannedFile, PreparePlan } from './types.ts';
-
-const INTEGRITY = /^ {4}resolution: \{integrity: sha(?:256|384|512)-[A-Za-z0-9+/]+={0,2}\}$/;
-const OTHER_SOURCE = /\b(?:tarball|repo|commit|directory|type|path):/;
 
 export const planPnpm: PlanPreparation = async (files, lockfile) => {
   const manifestText = await files.read('package.json');
@@ -18,8 +16,8 @@ export const planPnpm: PlanPreparation = async (files, lockfile) => {
       ? { kind: 'refused', reason: 'package.json names dependencies and there is no pnpm-lock.yaml' }
       : { kind: 'not_needed', reason: 'package.json names no dependencies' };
   }
-  const problem = lockProblem(lockfile, lock);
-  if (problem !== null) return refused(problem);
+  const problem = pnpmLockProblem(lock);
+  if (problem !== null) return refused(`${lockfile}, ${problem}`);
   const written: PlannedFile[] = [{ path: lockfile, text: lock }];
   const inputs = [{ path: lockfile, text: lock }];
   const workspace = await files.read('pnpm-workspace.yaml');
@@ -48,21 +46,6 @@ export const planPnpm: PlanPreparation = async (files, lockfile) => {
     places: members,
   };
 };
-
-/** Every resolution must be of a digest alone: anything else names a place. */
-function lockProblem(lockfile: string, lock: string): string | null {
-  for (const [index, line] of lock.split(/\r?\n/).entries()) {
-    const isResolution = /\bresolution["']?\s*:/.test(line);
-    if (isResolution && !INTEGRITY.test(line)) {
-      const from = OTHER_SOURCE.test(line) ? 'comes from outside a registry' : 'has no digest';
-      return `${lockfile}, line ${index + 1}: a package ${from}`;
-    }
-    if (/^(?:patchedDependencies|pnpmfileChecksum)\s*:/.test(line)) {
-      return `${lockfile}, line ${index + 1}: ${line.slice(0, line.indexOf(':'))} would run or change what is installed`;
-    }
-  }
-  return null;
-}
 
 /** Directories of the workspace's members; `''` is the root. */
 function importersOf(lock: string): readonly string[] {
