@@ -103,6 +103,7 @@ export default tseslint.config(
     extends: [tseslint.configs.disableTypeChecked],
     languageOptions: {
       globals: {
+        fetch: 'readonly',
         process: 'readonly',
         console: 'readonly',
         URL: 'readonly',

@@ -1,5 +1,6 @@
 /** All checks of `portcullis doctor`. Works with and without a running stack; what cannot be told then says so. */
 import { join } from 'node:path';
+import { loadWorkspaceRegistry } from '../../activities/workspaces/registry.ts';
 import type { Settings } from '../../schemas/settings.ts';
 import { KEY_FILES, readSecret } from '../keys.ts';
 import { lockHolder } from '../lock.ts';
@@ -11,6 +12,7 @@ import { checkCoder } from './coder.ts';
 import { coderAccess, coderTemplates } from './coder-access.ts';
 import { checkOpenToLocalUsers } from './loopback.ts';
 import { checkDisk, checkGit, checkNode, checkPackages, checkProgram, checkPython, checkSandbox } from './machine.ts';
+import { checkModels } from './models.ts';
 import { checkClock, checkGateway, checkStore, checkTemporal } from './servers.ts';
 
 export interface ExamineOptions {
@@ -22,13 +24,14 @@ export interface ExamineOptions {
 export async function examine({ settings, paths, environment }: ExamineOptions): Promise<readonly Check[]> {
   const running = lockHolder(paths.lock) === null ? null : readState(paths);
   const external = { temporal: settings.get('temporal.address'), store: settings.get('store.url') };
-  const [sandbox, disk, store, temporal, gateway, coder] = await Promise.all([
+  const [sandbox, disk, store, temporal, gateway, coder, models] = await Promise.all([
     checkSandbox(),
     checkDisk(paths.root),
     storeChecks(settings, paths, running),
     temporalChecks(settings, running),
     gatewayChecks(settings, running),
     coderChecks(settings, paths, running),
+    modelChecks(settings),
   ]);
   return [
     checkNode(),
@@ -46,6 +49,7 @@ export async function examine({ settings, paths, environment }: ExamineOptions):
     ...temporal,
     ...gateway,
     ...coder,
+    models,
   ];
 }
 
@@ -84,6 +88,12 @@ async function temporalChecks(settings: Settings, running: LocalState | null): P
 async function gatewayChecks(settings: Settings, running: LocalState | null): Promise<readonly Check[]> {
   const url = settings.get('gateway.url') ?? (running === null ? null : `http://127.0.0.1:${running.ports.gateway}`);
   return url === null ? [skip('gateway', 'none is named and none runs')] : [await checkGateway(url)];
+}
+
+async function modelChecks(settings: Settings): Promise<Check> {
+  const { registry } = await loadWorkspaceRegistry();
+  const scripted = settings.get('coder.agent-file') === null && settings.text('coder.agent') === 'scripted';
+  return checkModels(settings.get('egress.models'), registry, scripted);
 }
 
 async function coderChecks(

@@ -37,6 +37,18 @@ export const contextAnswer: z.ZodType<HarnessContext> = z.object({
       review: z.string().nullable(),
       approvalId: z.string().nullable(),
       evaluation: z.int().nullable(),
+      verifierClass: z.string().nullable(),
+      blockers: z.array(
+        z.object({
+          findingId: z.string(),
+          digest: z.string(),
+          type: z.string(),
+          severity: z.string(),
+          location: z.object({ path: z.string(), fromLine: z.int(), toLine: z.int() }).nullable(),
+          failureScenario: z.string(),
+          requiredFix: z.string(),
+        }),
+      ),
     })
     .nullable(),
   approval: z.object({ id: z.string(), token: z.string(), expiresAt: z.number() }).nullable(),

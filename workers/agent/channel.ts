@@ -11,7 +11,7 @@ const request: z.ZodType<HarnessRequest> = z.discriminatedUnion('ask', [
   z.strictObject({
     ask: z.literal('turn'),
     argv: z.array(z.string()).min(1),
-    stdin: z.string(),
+    prompt: z.string(),
     environment: z.record(z.string(), z.string()),
     timeoutSecs: z.number().positive(),
   }),

@@ -10,10 +10,14 @@ export type HarnessRequest =
   | ({ readonly ask: 'turn' } & TurnCommand);
 
 export interface TurnCommand {
+  /**
+   * In a word `{model}` stands for the URL of the way to the role's model and `{token}` for what is shown there; a word
+   * `{prompt}` stands for the prompt.
+   */
   readonly argv: readonly string[];
-  /** What the command reads; empty for nothing. */
-  readonly stdin: string;
-  /** Beside what every turn has; `{gateway}` stands for the URL of the way out. */
+  /** What is put in the place of `{prompt}`, as it is; without such a word the command reads it. */
+  readonly prompt: string;
+  /** Beside what every turn has; the same stand-ins, and `{gateway}` for the URL of the way out. */
   readonly environment: Readonly<Record<string, string>>;
   readonly timeoutSecs: number;
 }

@@ -12,7 +12,7 @@ import { startForwarder } from '../executor/forwarder.ts';
 import { makeCheckout } from './checkout.ts';
 import { startExecutorProcess, type ExecutorProcess } from './executor-process.ts';
 import { writeGitSettings } from './git-settings.ts';
-import { obtainAgentGrant } from './grant.ts';
+import { obtainAgentGrant, type AgentGrant } from './grant.ts';
 import type { HarnessSettings } from './settings.ts';
 import type { StartRecord } from './start-record.ts';
 import { COMMAND_DIRECTORY, type TurnSurroundings } from './turn.ts';
@@ -61,9 +61,10 @@ async function runSteps(settings: HarnessSettings, record: StartRecord): Promise
   try {
     const sandbox = await findOnPath('bwrap', '/usr/local/bin:/usr/bin:/bin');
     if (sandbox === null) throw portcullisError('sandbox_unavailable', { reason: 'bwrap is not installed' });
-    if (hasAgent(settings)) await prepareAgent(settings, forwarder.address, log);
+    const grant = hasAgent(settings) ? await prepareAgent(settings, forwarder.address, log) : null;
     if (executor !== null) await whenServing(executor);
-    return { turns: { settings, sandbox, gateway: `http://${forwarder.address}` }, executor, close };
+    const turns = { settings, sandbox, gateway: `http://${forwarder.address}`, bearer: grant?.bearer ?? null };
+    return { turns, executor, close };
   } catch (thrown) {
     await close();
     throw thrown;
@@ -75,12 +76,17 @@ function hasAgent({ role }: HarnessSettings): boolean {
   return role !== 'verifier';
 }
 
-async function prepareAgent(settings: HarnessSettings, gateway: string, log: (text: string) => void): Promise<void> {
+async function prepareAgent(
+  settings: HarnessSettings,
+  gateway: string,
+  log: (text: string) => void,
+): Promise<AgentGrant> {
   const grant = await obtainAgentGrant(settings);
   log(`claimed: ${grant.role} of ${grant.pair}, generation ${grant.workspaceGeneration}`);
   await writeGitSettings(settings.privateDirectory, grant, gateway);
   await writeCommands(settings);
   await makeCheckout(settings, grant, log);
+  return grant;
 }
 
 async function whenServing(executor: ExecutorProcess): Promise<void> {

@@ -3,9 +3,11 @@
  * workspace but not what the executor keeps, and it is told no key: the way out adds what it needs.
  */
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { portcullisError } from '../../schemas/errors.ts';
 import { gitEnvironment } from './git-settings.ts';
 import { readLines } from './lines.ts';
+import { openModelWay, type ModelWay } from './model-way.ts';
 import { MAX_MESSAGE_BYTES, MAX_TROUBLE_BYTES, type TurnCommand, type TurnEvent } from './protocol.ts';
 import type { HarnessSettings } from './settings.ts';
 
@@ -16,31 +18,67 @@ export interface TurnSurroundings {
   readonly sandbox: string;
   /** URL of the forwarder. */
   readonly gateway: string;
+  /** The agent's bearer, for the way to its model; `null` in a workspace without an agent. */
+  readonly bearer: string | null;
 }
 
 /** Environment variable that tells the agent's commands where the harness keeps what they need. */
 export const HARNESS_VARIABLE = 'PORTCULLIS_HARNESS';
+/** Where a workspace sees the programs of its agent's CLI, when its installation is shown to it (`coder.agent-dir`). */
+export const AGENT_DIRECTORY = '/opt/agent';
+const AGENT_PROGRAMS = `${AGENT_DIRECTORY}/node_modules/.bin`;
+const SYSTEM = ['/usr/local/bin', '/usr/bin', '/bin'] as const;
 /** Where the agent's commands are, below the private directory. */
 export const COMMAND_DIRECTORY = 'bin';
 
-/** Resolves when the command and everything it started is gone. `cut` ends it at once. */
-export function runTurn(
+/**
+ * Resolves when the command and everything it started is gone, and its way to the model with it. `cut` ends it at once.
+ * @throws `model_refused` for a command that wants a model in a workspace without an agent
+ */
+export async function runTurn(
   surroundings: TurnSurroundings,
   command: TurnCommand,
   tell: (event: TurnEvent) => void,
   cut: AbortSignal,
 ): Promise<void> {
-  const [program, ...args] = contained(surroundings, command);
-  const child = spawn(program, args, {
-    cwd: directoryOf(surroundings),
-    env: environmentOf(surroundings, command),
-    stdio: ['pipe', 'pipe', 'pipe'],
-    detached: true,
-  });
-  // A command need not read its input.
-  child.stdin.on('error', () => {});
-  child.stdin.end(command.stdin);
-  return follow(child, command, tell, cut);
+  const way = wantsModel(command) ? await modelWayOf(surroundings) : null;
+  try {
+    const [program, ...args] = contained(surroundings, filled(command, way));
+    const child = spawn(program, args, {
+      cwd: directoryOf(surroundings),
+      env: environmentOf(surroundings, command, way),
+      stdio: ['pipe', 'pipe', 'pipe'],
+      detached: true,
+    });
+    // A command need not read its input.
+    child.stdin.on('error', () => {});
+    child.stdin.end(command.argv.includes(PROMPT) ? '' : command.prompt);
+    await follow(child, command, tell, cut);
+  } finally {
+    way?.close();
+  }
+}
+
+/** Stands for the prompt, as a word of its own. */
+const PROMPT = '{prompt}';
+const FOR_MODEL = /\{(?:model|token)\}/;
+
+function wantsModel({ argv, environment }: TurnCommand): boolean {
+  return [...argv, ...Object.values(environment)].some((text) => FOR_MODEL.test(text));
+}
+
+function modelWayOf({ settings, bearer }: TurnSurroundings): Promise<ModelWay> {
+  if (bearer === null) throw portcullisError('model_refused', { reason: 'this workspace has no agent' });
+  return openModelWay({ gatewaySocket: settings.gatewaySocket, bearer });
+}
+
+/** The words of the command. What the prompt says is left as it is, whatever is in it. */
+function filled({ argv, prompt }: TurnCommand, way: ModelWay | null): readonly string[] {
+  return argv.map((word) => (word === PROMPT ? prompt : inserted(word, way)));
+}
+
+function inserted(text: string, way: ModelWay | null): string {
+  return way === null ? text : text.replaceAll('{model}', way.url).replaceAll('{token}', way.token);
 }
 
 function follow(
@@ -88,7 +126,7 @@ function endGroup({ pid }: ChildProcessWithoutNullStreams): void {
   }
 }
 
-function contained({ settings, sandbox }: TurnSurroundings, { argv }: TurnCommand): readonly [string, ...string[]] {
+function contained({ settings, sandbox }: TurnSurroundings, argv: readonly string[]): readonly [string, ...string[]] {
   const hidden = settings.executor === null ? [] : ['--tmpfs', settings.executor.privateDirectory];
   return [
     sandbox,
@@ -102,17 +140,23 @@ function directoryOf({ settings }: TurnSurroundings): string {
   return settings.checkout?.directory ?? settings.home;
 }
 
-function environmentOf({ settings, gateway }: TurnSurroundings, command: TurnCommand): Record<string, string> {
+function environmentOf(
+  { settings, gateway }: TurnSurroundings,
+  command: TurnCommand,
+  way: ModelWay | null,
+): Record<string, string> {
   const { privateDirectory, home } = settings;
   const own = Object.entries(command.environment).map(
-    ([name, value]) => [name, value.replaceAll('{gateway}', gateway)] as const,
+    ([name, value]) => [name, inserted(value.replaceAll('{gateway}', gateway), way)] as const,
   );
+  // A CLI that is a script wants a recent Node, and the machine's own may be older.
+  const programs = [join(privateDirectory, COMMAND_DIRECTORY), AGENT_PROGRAMS, dirname(process.execPath), ...SYSTEM];
   return {
     LANG: 'C.UTF-8',
     TMPDIR: '/tmp',
     ...Object.fromEntries<string>(own),
     ...gitEnvironment(privateDirectory),
-    PATH: `${join(privateDirectory, COMMAND_DIRECTORY)}:/usr/local/bin:/usr/bin:/bin`,
+    PATH: programs.join(':'),
     HOME: home,
     [HARNESS_VARIABLE]: privateDirectory,
   };

@@ -1,6 +1,8 @@
 /** What an egress process works with: where each registry is, and its bounds. All of it total, made once at the start. */
 import type { Logger } from 'pino';
 import type { RegistryName } from '../../schemas/egress.ts';
+import type { ModelLimits } from './model-call.ts';
+import type { ModelHosts } from './model-hosts.ts';
 
 /** One registry's server. Its credential never leaves this process. */
 export interface Upstream {
@@ -45,4 +47,7 @@ export interface EgressSettings {
   readonly upstreams: Upstreams;
   readonly logger: Logger;
   readonly limits?: Partial<EgressLimits>;
+  /** Hosts of models by name; without one there is no way to a model. */
+  readonly models?: ModelHosts;
+  readonly modelLimits?: Partial<ModelLimits>;
 }

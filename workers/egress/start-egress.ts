@@ -1,10 +1,10 @@
 /**
- * The egress: a filtering reverse proxy for package registries by their logical names. GET and HEAD of permitted paths only,
- * for callers that hold the key (the gateway), each request logged. It is the one process with the registries' credentials.
+ * The egress: a filtering reverse proxy for package registries by their logical names, and for models by their roles' hosts.
+ * Permitted paths only, for callers that hold the key (the gateway), each request logged. It is the one process with the
+ * credentials of registries and models.
  *
  * @example const egress = await startEgress(settings); egress.port; await egress.close()
  */
-import { timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import {
   EGRESS_ANSWER_HEADERS,
@@ -13,7 +13,12 @@ import {
   parseRegistryPath,
 } from '../../schemas/egress.ts';
 import { asPortcullisError, portcullisError, type PortcullisError } from '../../schemas/errors.ts';
+import { MODEL_PREFIX } from '../../schemas/model-route.ts';
+import { drained } from './drained.ts';
 import { createFileLinks } from './file-links.ts';
+import { holdsKey } from './holds-key.ts';
+import { createModelCaller, DEFAULT_MODEL_LIMITS, type ModelCaller } from './model-call.ts';
+import { takeModelCall } from './take-model-call.ts';
 import { Places } from './places.ts';
 import { routeOf, type Route, type RouteFacts } from './routes.ts';
 import { DEFAULT_EGRESS_LIMITS, type EgressLimits, type EgressSettings } from './settings.ts';
@@ -28,8 +33,10 @@ export interface RunningEgress {
 export async function startEgress(settings: EgressSettings): Promise<RunningEgress> {
   const limits = { ...DEFAULT_EGRESS_LIMITS, ...settings.limits };
   const client = createUpstreamClient(limits);
+  const models = createModelCaller(settings.models ?? new Map(), { ...DEFAULT_MODEL_LIMITS, ...settings.modelLimits });
   const egress: Egress = {
     settings,
+    models,
     limits,
     client,
     places: new Places(limits.total, limits.perHolder),
@@ -57,6 +64,7 @@ export async function startEgress(settings: EgressSettings): Promise<RunningEgre
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       server.closeAllConnections();
       client.close();
+      models.close();
       await closed;
     },
   };
@@ -64,6 +72,7 @@ export async function startEgress(settings: EgressSettings): Promise<RunningEgre
 
 interface Egress {
   readonly settings: EgressSettings;
+  readonly models: ModelCaller;
   readonly limits: EgressLimits;
   readonly client: UpstreamClient;
   readonly places: Places;
@@ -74,6 +83,10 @@ async function take(egress: Egress, req: IncomingMessage, res: ServerResponse): 
   // Who watches this process asks without the key; there is nothing to be learned here.
   if (req.url === '/healthz' || req.url === '/readyz') {
     res.writeHead(200, { 'content-type': 'text/plain' }).end('ok\n');
+    return;
+  }
+  if (req.url?.startsWith(`${MODEL_PREFIX}/`) === true) {
+    await takeModelCall(egress.models, egress.settings, req, res);
     return;
   }
   const began = performance.now();
@@ -172,25 +185,10 @@ async function pass(from: IncomingMessage, res: ServerResponse, maxBytes: number
   return bytes;
 }
 
-function drained(res: ServerResponse): Promise<void> {
-  return new Promise((resolve) => {
-    const go = () => {
-      res.off('drain', go).off('close', go);
-      resolve();
-    };
-    res.once('drain', go).once('close', go);
-  });
-}
-
 function refuse(res: ServerResponse, error: PortcullisError): void {
   const { code, message } = error;
   const marked = code === 'egress_failed' ? {} : { [EGRESS_REFUSED_HEADER]: code };
   res.writeHead(error.edge.http, { ...marked, 'content-type': 'text/plain', connection: 'close' }).end(`${message}\n`);
-}
-
-function holdsKey(given: unknown, key: string): boolean {
-  const [a, b] = [Buffer.from(typeof given === 'string' ? given : ''), Buffer.from(key)];
-  return a.length === b.length && timingSafeEqual(a, b);
 }
 
 async function readCratesTemplate(
