@@ -110,7 +110,15 @@ class RedisControlStore extends RedisReader implements ControlStore {
     return this.connection.run((redis) => redis.smembers(keysOf(tenant).pairCredentials(pair)));
   }
 
-  async revokeCredential(tenant: string, id: string): Promise<void> {
+  revokeCredential(tenant: string, id: string): Promise<void> {
+    return this.#refuseCredential(tenant, id, true);
+  }
+
+  retireCredential(tenant: string, id: string): Promise<void> {
+    return this.#refuseCredential(tenant, id, false);
+  }
+
+  async #refuseCredential(tenant: string, id: string, isWithdrawn: boolean): Promise<void> {
     const keys = keysOf(tenant);
     for (;;) {
       const readText = await this.get(keys.credential(id));
@@ -125,6 +133,7 @@ class RedisControlStore extends RedisReader implements ControlStore {
           readText,
           recordText: recordText({ ...record, state: 'revoked' }),
           keepUntil: record.expiresAt + CREDENTIAL_KEPT_MS,
+          raise: isWithdrawn ? 1 : 0,
         },
       );
       if (answer === 'revoked') return;

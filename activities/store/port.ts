@@ -171,6 +171,11 @@ export interface ControlStore extends StoreReader {
   pairCredentials(tenant: string, pair: string): Promise<readonly string[]>;
   /** Sets the state to revoked and raises the authority epoch. */
   revokeCredential(tenant: string, id: string): Promise<void>;
+  /**
+   * The same at the end of what the credential was made for. No authority was withdrawn from anybody: the epoch stays, so that a
+   * landing does not read the end of another ticket's workspace as an incident.
+   */
+  retireCredential(tenant: string, id: string): Promise<void>;
   writeKillSwitch(tenant: string | null, value: KillSwitch): Promise<void>;
   appendAudit(tenant: string, audit: (head: AuditHead) => Promise<SignedAuditEntry>): Promise<AuditHead>;
   readAuditHead(tenant: string): Promise<AuditHead>;

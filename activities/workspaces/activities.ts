@@ -1,5 +1,6 @@
 /** The activities of workspaces, each bound to what it needs. */
 import type { WorkspaceActivities, WorkspaceLocalActivities } from '../../schemas/workspace/activities.ts';
+import { askToPush } from './ask-to-push.ts';
 import type { WorkspaceDependencies } from './dependencies.ts';
 import { advanceDelete, locateWorkspace, orphanWorkspace, quietChats, sweepCompute } from './destroy.ts';
 import { observeProvisioning, watchWorkspace } from './observe.ts';
@@ -24,6 +25,7 @@ export function workspaceActivities(needs: WorkspaceDependencies): WorkspaceLoca
     createWorkspace: (request) => withPulse(() => createWorkspace(needs, request)),
     observeProvisioning: (look) => withPulse((pulse) => observeProvisioning(needs, look, pulse)),
     watchWorkspace: (look) => withPulse((pulse) => watchWorkspace(needs, look, pulse)),
+    askToPush: (request) => withPulse((pulse) => askToPush(needs, request, pulse)),
     quietChats: (run) => withPulse((pulse) => quietChats(needs, run, pulse)),
     locateWorkspace: (workspace) => withPulse((pulse) => locateWorkspace(needs, workspace, pulse)),
     advanceDelete: (look) => withPulse((pulse) => advanceDelete(needs, look, pulse)),

@@ -106,7 +106,7 @@ test('[inv-13] credentials of a run are refused even when writing them was broke
   const ref = { tenant: 'local', ticket: 'T-1', role: 'forge', workspaceGeneration: 1, run: 'r', name: 'n' } as const;
   const refused: string[] = [];
   const store = {
-    revokeCredential: (_tenant: string, id: string) => {
+    retireCredential: (_tenant: string, id: string) => {
       refused.push(id);
       return refused.length === 1 ? Promise.resolve() : Promise.reject(portcullisError('not_found', { what: 'x', id }));
     },

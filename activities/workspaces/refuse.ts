@@ -19,7 +19,7 @@ export async function refuseWorkspaceCredentials(
 /** One that was never written cannot be used either. */
 async function revokeIfThere(needs: WorkspaceDependencies, tenant: string, id: string): Promise<void> {
   try {
-    await needs.store.revokeCredential(tenant, id);
+    await needs.store.retireCredential(tenant, id);
   } catch (thrown) {
     if (!(thrown instanceof PortcullisError) || thrown.code !== 'not_found') throw thrown;
   }

@@ -159,6 +159,18 @@ export interface WorkspaceLocalActivities {
   projectSlots(tenant: string, view: SlotsView): Promise<void>;
 }
 
+export interface PushRequest {
+  readonly run: string;
+  readonly tenant: string;
+  /** The longest that is waited, in seconds. */
+  readonly seconds: number;
+}
+
+/** `nobody`: no chat of this run is open. `refused`: the kill switch is on, and nothing would be taken. */
+export interface PushAnswer {
+  readonly came: 'idle' | 'time_over' | 'nobody' | 'refused';
+}
+
 /** Calls to Coder; the long ones heartbeat and answer when what they saw changed. */
 export interface WorkspaceActivities {
   /** @throws `workspace_template_refused`, `coder_parameter_invalid`, `coder_unseen` */
@@ -167,6 +179,11 @@ export interface WorkspaceActivities {
   createWorkspace(request: CreateRequest): Promise<CreatedWorkspace>;
   observeProvisioning(look: ProvisionLook): Promise<ProvisionSight>;
   watchWorkspace(look: WatchLook): Promise<WatchAnswer>;
+  /**
+   * Asks the agent of a run to push what it has, and waits until it is idle again or the time is over. It says nothing about the
+   * work: what was pushed is in git.
+   */
+  askToPush(request: PushRequest): Promise<PushAnswer>;
   /** Interrupts and archives the chats of the run: how many are still active. */
   quietChats(run: string): Promise<{ readonly active: number }>;
   locateWorkspace(workspace: WorkspaceRef): Promise<Located>;

@@ -24,6 +24,7 @@ export const LIFECYCLE_OUTCOMES = [
   'quarantined',
   'ruled',
   'extended',
+  'asked',
 ] as const;
 export type LifecycleOutcome = (typeof LIFECYCLE_OUTCOMES)[number];
 
@@ -100,14 +101,20 @@ export interface RecoveryRecord {
   readonly openedAt: number;
 }
 
-/** `incident:{id}`: a workspace that cannot be destroyed, until an operator rules or it is gone. */
+/**
+ * `incident:{id}`: a workspace that cannot be destroyed, until an operator rules or it is gone; or something that landed while
+ * the authority for it changed, until an operator rules.
+ */
 export interface IncidentRecord {
   readonly schema: 'portcullis/incident/v1';
-  /** Name of the workspace. */
+  /** Of a workspace when it is left out. */
+  readonly kind?: 'workspace' | 'landing';
+  /** Name of the workspace, or of the landing. */
   readonly id: string;
   readonly run: string;
   readonly ticket: string;
-  readonly role: WorkspaceRole;
+  /** `null` when it is not of a workspace. */
+  readonly role: WorkspaceRole | null;
   readonly coderWorkspaceId: string | null;
   readonly state: 'open' | 'gone' | 'orphaned' | 'closed';
   readonly attempts: number;

@@ -59,6 +59,8 @@ export interface WorkspaceInput {
 export const WORKSPACE_SIGNALS = {
   /** To the owner: {@link WorkspaceReady}. */
   ready: 'workspaceReady',
+  /** To the owner, before its agent is asked to push for the last time: {@link WorkspaceEnding}. Nothing is asked of it any more. */
+  ending: 'workspaceEnding',
   /** To the owner: {@link WorkspaceEnded}; the last thing a workspace says. */
   ended: 'workspaceEnded',
   /** To the workspace: {@link WorkspaceRelease}. Repeating it changes nothing. */
@@ -136,6 +138,10 @@ export interface WorkspaceReady {
   readonly workspaceGeneration: number;
   readonly name: string;
   readonly coderWorkspaceId: string;
+}
+
+export interface WorkspaceEnding {
+  readonly run: string;
 }
 
 export interface WorkspaceEnded {

@@ -90,6 +90,15 @@ describeStores('authority in the store', ({ program }) => {
     await expect(control.revokeCredential('local', 'nobody')).rejects.toMatchObject({ code: 'not_found' });
   });
 
+  test('[inv-18] a credential whose workspace has ended is refused as well, and no landing beside it takes that for an incident', async () => {
+    const record = await credential();
+    await control.writeCredential(record, null);
+    const before = await epoch();
+    await control.retireCredential('local', record.id);
+    expect(await epoch()).toBe(before);
+    expect(await gateway.readCredential('local', record.id)).toEqual({ ...record, state: 'revoked' });
+  });
+
   test("every credential of a pair is in the pair's set, an operator's in none", async () => {
     const records = [await credential({ pair: 'T-9' }), await credential({ pair: 'T-9', role: 'sentinel' })];
     for (const record of records) await control.writeCredential(record, code(record));

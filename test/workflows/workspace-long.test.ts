@@ -34,8 +34,11 @@ test('[inv-12] our own timer ends a workspace at its TTL, whatever goes on in it
   await play(stage, 'l-ttl', { ttlSeconds: 120, watch: ALIVE }, async (on) => {
     const { result, seconds } = await secondsOf(on);
     expect(result).toMatchObject({ trigger: 'timeout', reason: 'ttl', fate: 'gone', became: 'ended' });
-    expect(seconds).toBeGreaterThanOrEqual(120);
-    expect(seconds).toBeLessThan(140);
+    // The agent is asked to push inside that time.
+    expect(seconds).toBeGreaterThanOrEqual(108);
+    expect(seconds).toBeLessThan(130);
+    expect(on.seen.calls.indexOf('push')).toBeLessThan(on.seen.calls.indexOf('refuse:c-l-ttl'));
+    expect(on.seen.calls).toContain('push');
   });
 });
 

@@ -46,6 +46,7 @@ export interface CoderScript {
   readonly install?: (look: number) => ProvisionSight;
   /** Left out, it watches until it is cancelled, as the real one does for minutes. */
   readonly watch?: (look: number) => WatchAnswer;
+  readonly push?: (asked: number) => 'idle' | 'time_over' | ErrorCode;
   readonly chats?: (asked: number) => number | ErrorCode;
   readonly remove?: (look: number) => DeleteSight;
   readonly sweep?: (asked: number) => ErrorCode | null;
@@ -349,6 +350,12 @@ function scripted(
     },
     observeProvisioning: () => Promise.resolve(script.install?.(asked('install')) ?? READY),
     watchWorkspace: async () => script.watch?.(asked('watch')) ?? (await untilCancelled()),
+    askToPush() {
+      seen.calls.push('push');
+      const came = script.push?.(asked('push')) ?? 'idle';
+      if (came !== 'idle' && came !== 'time_over') throw portcullisError(came);
+      return Promise.resolve({ came });
+    },
     quietChats() {
       seen.calls.push('chats');
       const active = script.chats?.(asked('chats')) ?? 0;

@@ -264,6 +264,43 @@ test.concurrent(
   },
 );
 
+/** How a ready workspace is ended, whether its agent is asked to push first, and what it may answer to that. */
+const LAST_PUSHES = [
+  ['failed', {}, ['push', 'refuse']],
+  ['manual', { push: () => 'time_over' }, ['push', 'refuse']],
+  ['failed', { push: () => 'coder_forbidden' }, ['push', 'refuse']],
+  ['merged', {}, ['refuse']],
+  ['abandoned', {}, ['refuse']],
+  ['superseded', {}, ['refuse']],
+] satisfies readonly (readonly [string, CoderScript, readonly string[]])[];
+
+test.concurrent.each(LAST_PUSHES.map((one, index) => [index, ...one] as const))(
+  '[inv-12] %i: released as %s, its agent may push once more or not, and then its credentials are refused',
+  async (index, trigger, script, wanted) => {
+    await play(stage, `w-push-${index}`, script, async (on) => {
+      const handle = await on.start();
+      await untilTold(on, 'workspaceReady');
+      await handle.signal('releaseWorkspace', { trigger, reason: 'enough' });
+      expect(await handle.result()).toMatchObject({ trigger, fate: 'gone' });
+      const calls = on.seen.calls.map((call) => call.split(':')[0] ?? '');
+      expect(calls.filter((call) => ['push', 'refuse'].includes(call)).slice(0, wanted.length)).toEqual(wanted);
+      const words = (await on.told()).map(({ signal }) => signal);
+      expect(words.includes('workspaceEnding')).toBe(wanted.includes('push'));
+      expect(words.at(-1)).toBe('workspaceEnded');
+    });
+  },
+);
+
+test.concurrent('a reader has no work of its own, and is asked for none', async () => {
+  await play(stage, 'w-push-reader', {}, async (on) => {
+    const handle = await on.start({ role: 'sentinel', source: { head: 'a'.repeat(40), branch: null } });
+    await untilTold(on, 'workspaceReady');
+    await handle.signal('releaseWorkspace', { trigger: 'failed', reason: 'enough' });
+    expect(await handle.result()).toMatchObject({ fate: 'gone' });
+    expect(on.seen.calls).not.toContain('push');
+  });
+});
+
 test.concurrent('[inv-11] what was released is deleted even while a chat stays active', async () => {
   await play(stage, 'w-chat', { chats: () => 'coder_forbidden' }, async (on) => {
     const handle = await on.start();

@@ -7,6 +7,7 @@ import type { WatchAnswer, WorkspaceActivities, WorkspacePlan } from '../../sche
 import type { WorkspaceExtended, WorkspaceExtension, WorkspaceShortening } from '../../schemas/workspace/workflow.ts';
 import type { End, Life } from './life.ts';
 import { codeOfFailure, isCancel } from './failure.ts';
+import { lastPushMs } from './last-push.ts';
 import { lookOptions } from './options.ts';
 import { seatOf } from './provision.ts';
 import { show, tell } from './session.ts';
@@ -25,7 +26,7 @@ export async function execute(life: Life, plan: WorkspacePlan): Promise<End> {
     { phase: 'execute', outcome: 'begun', detail: life.record.purpose },
   );
   for (;;) {
-    const left = timeLeft(life);
+    const left = timeLeft(life) - lastPushMs(life);
     if (left <= 0) return { trigger: 'timeout', reason: 'ttl', became: 'ended' };
     show(life, 'release', life.record.purpose);
     const answer = await watchUntil(life, plan, left);

@@ -27,6 +27,8 @@ export interface Life extends Session {
   offered: boolean;
   release: WorkspaceRelease | null;
   vanished: boolean;
+  /** Its agent may push a branch: there may be work that is nowhere else. */
+  pushes: boolean;
   ending: boolean;
   /** The incident of a workspace that cannot be destroyed. */
   incident: IncidentRecord | null;
@@ -52,6 +54,7 @@ export function lifeOf(record: WorkspaceRecord): Life {
     offered: false,
     release: null,
     vanished: false,
+    pushes: false,
     ending: false,
     incident: null,
     ruling: null,
@@ -93,7 +96,11 @@ export function endedAs({ record }: Life, end: End, fate: WorkspaceEnded['fate']
 }
 
 /** False when the owner is closed: there is nobody to tell. */
-export async function tellOwner({ record }: Life, signal: 'ready' | 'ended', word: object): Promise<boolean> {
+export async function tellOwner(
+  { record }: Life,
+  signal: 'ready' | 'ending' | 'ended',
+  word: object,
+): Promise<boolean> {
   // A destroyer may not know who asked for what it destroys.
   if (record.owner === '') return false;
   try {

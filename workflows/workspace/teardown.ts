@@ -10,6 +10,7 @@ import { destroyOnce, type Attempt } from './destroy.ts';
 import { codeOfFailure } from './failure.ts';
 import { endedAs, tellOwner, type End, type Life } from './life.ts';
 import { BOUNDED_CALL, STORE_RETRY } from './options.ts';
+import { lastPush } from './last-push.ts';
 import { openIncident } from './quarantine.ts';
 import { refOf, show, tell, type Said } from './session.ts';
 
@@ -27,6 +28,7 @@ export async function tearDown(life: Life, end: End): Promise<WorkspaceEnded> {
   life.ending = true;
   await begin(life, end);
   if (!life.mayExist) return await finish(life, end, 'nothing was made', 'never_recorded');
+  await lastPush(life, end);
   await refuseCredentials(life);
   await quiet(life);
   const attempt = await destroyPatiently(life);

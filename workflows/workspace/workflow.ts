@@ -98,6 +98,7 @@ function hear(life: Life, living: CancellationScope): void {
 }
 
 async function live(life: Life, input: WorkspaceInput): Promise<End> {
+  life.pushes = input.source.branch !== null;
   const without = await makeReady(life, input);
   if (without !== null) return without;
   const { plan } = life;

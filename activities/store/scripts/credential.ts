@@ -19,14 +19,14 @@ if arg.codeText ~= '' then redis.call('SETNX', key.code, arg.codeText) end
 return {'written'}`,
 });
 
-/** Replaces the record when it is still the one that was read, and raises the authority epoch. */
+/** Replaces the record when it is still the one that was read; raises the authority epoch when authority is withdrawn. */
 export const REVOKE_CREDENTIAL = defineScript({
   keys: ['credential', 'epoch'],
-  args: ['readText', 'recordText', 'keepUntil'],
+  args: ['readText', 'recordText', 'keepUntil', 'raise'],
   body: `
 if redis.call('GET', key.credential) ~= arg.readText then return {'moved'} end
 redis.call('SET', key.credential, arg.recordText, 'PXAT', arg.keepUntil)
-redis.call('INCR', key.epoch)
+if arg.raise == '1' then redis.call('INCR', key.epoch) end
 return {'revoked'}`,
 });
 
