@@ -3,6 +3,7 @@ import { portcullisError } from '../../schemas/errors.ts';
 import type { GateRef, GateRequirements } from '../../schemas/gate/activities.ts';
 import type { PolicyHead } from '../../schemas/gate/heads.ts';
 import { auditWriter } from '../audit/write.ts';
+import type { GateReader } from '../store/gate-port.ts';
 import type { EvidenceDependencies } from './dependencies.ts';
 import type { GateDocument, GateDocuments } from './gate-documents.ts';
 
@@ -63,7 +64,7 @@ function refuseBackwards(path: string, from: Revised, to: Revised): void {
 
 /** @throws `not_found` when no policy of this gate is registered */
 export async function gateRequirements(
-  { evidence }: Pick<EvidenceDependencies, 'evidence'>,
+  { evidence }: { readonly evidence: Pick<GateReader, 'readPolicyHead' | 'readPolicy' | 'readCheckDefinition'> },
   { tenant, gate }: GateRef,
 ): Promise<GateRequirements> {
   const head = await evidence.readPolicyHead(tenant, gate);

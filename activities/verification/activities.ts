@@ -6,7 +6,7 @@ import { admitCheck, awaitTask } from './admit.ts';
 import { observeBuiltin } from './builtins.ts';
 import type { VerificationDependencies } from './dependencies.ts';
 import { recordDocumentation } from './documentation.ts';
-import { concludeReview, openReview, readReview } from './review.ts';
+import { concludeReview, openReview, planReviews, readReview } from './review.ts';
 import { planChecks, recordSubject, requireArtifacts } from './subject.ts';
 
 export function verificationActivities(
@@ -23,6 +23,7 @@ export function verificationActivities(
       const { heartbeat, cancellationSignal } = Context.current();
       return awaitTask(needs, of, { alive: () => heartbeat(), cancellation: cancellationSignal });
     },
+    planReviews: (request) => planReviews(needs, request),
     openReview: (opening) => openReview(needs, opening),
     readReview: (request) => readReview(needs, request),
     concludeReview: (conclusion) => concludeReview(needs, conclusion),

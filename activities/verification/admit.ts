@@ -4,6 +4,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { evaluateCommand } from '../../policies/commands/evaluate.ts';
+import { checkTimeout } from '../../policies/tickets/checks.ts';
 import { canonicalBytes } from '../../schemas/canonical.ts';
 import { contentDigest, digestHex, type Digest } from '../../schemas/digest.ts';
 import { portcullisError } from '../../schemas/errors.ts';
@@ -89,7 +90,8 @@ function runOf(accepted: AcceptedRequest): AdmittedCheck {
   return { kind: 'run', workflowId: accepted.workflowId, input: { accepted, n } };
 }
 
-function requestOf({ parameters, definition, attempt }: CheckAdmission): ResolvedRequest {
+/** What is claimed for one attempt, with no more time than the ticket gives its check. @throws `schema_invalid` for a builtin */
+export function requestOf({ parameters, definition, attempt }: CheckAdmission): ResolvedRequest {
   if (definition.kind !== 'command') throw portcullisError('schema_invalid', { path: 'check', reason: 'runs nothing' });
   const { tenant, ticket, change, execution } = parameters;
   return {
@@ -99,7 +101,7 @@ function requestOf({ parameters, definition, attempt }: CheckAdmission): Resolve
     kind: 'command',
     cwd: definition.cwd,
     argv: definition.argv,
-    timeoutSecs: definition.timeoutSecs,
+    timeoutSecs: checkTimeout(parameters.definition.checks, definition),
     expect: { exitCode: definition.expectExitCode, artifacts: definition.artifacts },
     executor: 'verifier',
     subject: { headSha: change.head, execution: execution.id, generation: execution.generation },

@@ -1,27 +1,39 @@
 /** What a reviewer is asked, and what becomes of its answer. */
+import { reviewNameOf, reviewerOf, reviewsOf, rulesOf } from '../../policies/verification/reviewers.ts';
 import { reviewRequestOf, reviewRunOf } from '../../policies/verification/run-record.ts';
-import { reviewerOf } from '../../policies/verification/subject.ts';
-import { parseVerdictBytes } from '../../policies/verdicts/parse.ts';
+import { requirementsOf } from '../../policies/gates/requirements.ts';
+import { readReviewText } from '../../policies/verdicts/report.ts';
 import { reaskText, routeOf } from '../../policies/verdicts/route.ts';
 import { canonicalBytes } from '../../schemas/canonical.ts';
 import { contentDigest } from '../../schemas/digest.ts';
 import { portcullisError } from '../../schemas/errors.ts';
-import { segmentReviewName, type Assignment } from '../../schemas/harness-api.ts';
+import type { SubjectManifest } from '../../schemas/gate/subject.ts';
+import type { Assignment, OpenBlocker } from '../../schemas/harness-api.ts';
 import type {
+  CheckPlanRequest,
   ConcludedReview,
   OpenedReview,
+  PlannedReview,
   ReviewConclusion,
   ReviewOpening,
   ReviewReading,
   ReviewRequest,
 } from '../../schemas/verification/activities.ts';
-import type { SubjectParameters } from '../../schemas/verification/workflow.ts';
+import { EMPTY_REPORT, type ReviewReport } from '../../schemas/verification/report.ts';
 import type { TicketGate } from '../../schemas/ticket/phase.ts';
+import { openBlockersOf } from '../evidence/open-findings.ts';
 import { appendReview } from '../git/reviews.ts';
 import { repositoryPath } from '../git/repository.ts';
 import { mintApproval, withdrawApproval } from '../store/approvals.ts';
 import { readReview as readReviewBytes, readReviews, writeAssignment } from '../store/harness.ts';
 import type { VerificationDependencies } from './dependencies.ts';
+import { recordReport } from './report.ts';
+
+/** What of a verification's dependencies a review needs. */
+export type ReviewNeeds = Pick<
+  VerificationDependencies,
+  'repositoriesDir' | 'evidenceStore' | 'evidence' | 'connection'
+>;
 
 const PHASE_OF_GATE = {
   plan: 'plan_review',
@@ -29,13 +41,22 @@ const PHASE_OF_GATE = {
   merge: 'review_ready',
 } as const satisfies Record<TicketGate, string>;
 
-/** What the reviewer is told to judge by; the digest pins the words. */
-const RULES = { id: 'review', revision: 1, text: 'judge what the ticket asks for and what the change causes' } as const;
+/** @throws `not_found`, `limit` */
+export async function planReviews(
+  needs: ReviewNeeds,
+  { tenant, subjectDigest }: CheckPlanRequest,
+): Promise<readonly PlannedReview[]> {
+  const subject = await subjectOf(needs, tenant, subjectDigest);
+  const policy = await needs.evidenceStore.readPolicy(tenant, subject.gatePolicy.digest);
+  if (policy === null) throw portcullisError('not_found', { what: 'gate policy', id: subject.gatePolicy.digest });
+  return reviewsOf(requirementsOf(policy, subject).verifierClasses);
+}
 
-export async function openReview(needs: VerificationDependencies, opening: ReviewOpening): Promise<OpenedReview> {
-  const { parameters, n, workspaceGeneration, expiresAt } = opening;
+export async function openReview(needs: ReviewNeeds, opening: ReviewOpening): Promise<OpenedReview> {
+  const { parameters, subjectDigest, review, n, workspaceGeneration, expiresAt } = opening;
   const { tenant, ticket, change } = parameters;
-  const name = reviewNameOf(parameters);
+  const name = reviewNameOf(parameters, review);
+  const { priorBlockers } = await subjectOf(needs, tenant, subjectDigest);
   const approval = await mintApproval(needs.connection, {
     tenant,
     ticket,
@@ -46,6 +67,7 @@ export async function openReview(needs: VerificationDependencies, opening: Revie
     round: parameters.round,
     head: change.head,
     workspaceGeneration,
+    review: name,
     expiresAt,
   });
   const grant = { id: `review-${ticket}-${n}`, revision: workspaceGeneration };
@@ -55,7 +77,7 @@ export async function openReview(needs: VerificationDependencies, opening: Revie
       schema: 'portcullis/grant/v1',
       tenant,
       ...grant,
-      principal: reviewerOf(ticket),
+      principal: reviewerOf(ticket, review),
       resources: [{ id: `repository:${ticket}`, version: change.head, mode: 'read' }],
       appendTo: name,
       expiresAt,
@@ -63,12 +85,13 @@ export async function openReview(needs: VerificationDependencies, opening: Revie
       revokedAt: null,
     },
   });
-  await writeAssignment(needs.connection, tenant, assignmentOf(opening, name, approval.id));
-  return { name, approvalId: approval.id, grant };
+  const blockers = await openBlockersOf(needs.evidenceStore, tenant, priorBlockers);
+  await writeAssignment(needs.connection, tenant, assignmentOf(opening, { name, approvalId: approval.id, blockers }));
+  return { name, approvalId: approval.id, grant, priorBlockers };
 }
 
 export async function readReview(
-  { connection }: VerificationDependencies,
+  { connection }: ReviewNeeds,
   { tenant, ticket, workspaceGeneration, name }: ReviewRequest,
 ): Promise<ReviewReading> {
   const seat = { tenant, pair: ticket, workspaceGeneration };
@@ -76,7 +99,7 @@ export async function readReview(
   if (entry === undefined) return { found: false };
   const bytes = await readReviewBytes(connection, seat, entry.digest);
   if (bytes === null) return { found: false };
-  const reading = parseVerdictBytes(bytes);
+  const { reading } = readReviewText(bytes);
   return {
     found: true,
     digest: entry.digest,
@@ -87,16 +110,15 @@ export async function readReview(
   };
 }
 
-export async function concludeReview(
-  needs: VerificationDependencies,
-  conclusion: ReviewConclusion,
-): Promise<ConcludedReview> {
+export async function concludeReview(needs: ReviewNeeds, conclusion: ReviewConclusion): Promise<ConcludedReview> {
   const { opening, opened, ending } = conclusion;
-  const { parameters, workspaceGeneration, n } = opening;
+  const { parameters, subjectDigest, review, workspaceGeneration, n } = opening;
   const { tenant, ticket, definition } = parameters;
+  const verifier = { principal: reviewerOf(ticket, review), class: review.verifierClass };
   // Whoever comes with the token from now on comes too late.
   await withdrawApproval(needs.connection, tenant, ticket);
   const refs: string[] = [];
+  let report: ReviewReport = EMPTY_REPORT;
   if (ending.state === 'answered') {
     const seat = { tenant, pair: ticket, workspaceGeneration };
     const bytes = await readReviewBytes(needs.connection, seat, ending.reading.digest);
@@ -107,37 +129,54 @@ export async function concludeReview(
       name: `evaluation-${n}/generation-${workspaceGeneration}/${opened.name}`,
       text: new TextDecoder().decode(bytes),
       at: conclusion.at,
-      by: reviewerOf(ticket).id,
+      by: verifier.principal.id,
     });
+    ({ report } = readReviewText(bytes));
     refs.push(ending.reading.digest, commit);
   }
-  const verifier = reviewerOf(ticket);
-  const rules = { id: RULES.id, revision: RULES.revision, digest: contentDigest(canonicalBytes(RULES)) };
-  const wallSeconds = Math.max(1, Math.ceil((opening.expiresAt - conclusion.at) / 1000));
-  const request = reviewRequestOf(tenant, opening.subjectDigest, verifier, opened.grant.id, rules, wallSeconds);
-  const subject = await needs.evidenceStore.readSubject(tenant, opening.subjectDigest);
-  const diffDigest = subject?.change?.diffDigest;
-  if (diffDigest === undefined) throw portcullisError('not_found', { what: 'subject', id: opening.subjectDigest });
-  const run = reviewRunOf({ verifier, request, criteria: definition.criteria, diffDigest }, conclusion);
+  const { text, ...rules } = rulesOf(review);
+  const subject = await subjectOf(needs, tenant, subjectDigest);
+  const request = reviewRequestOf({
+    tenant,
+    subjectDigest,
+    verifier,
+    grantId: opened.grant.id,
+    rules: { ...rules, digest: contentDigest(canonicalBytes({ ...rules, text })) },
+    wallSeconds: Math.max(1, Math.ceil((opening.expiresAt - conclusion.at) / 1000)),
+    priorBlockers: subject.priorBlockers.map(({ findingId }) => findingId),
+  });
+  const diffDigest = subject.change?.diffDigest;
+  if (diffDigest === undefined)
+    throw portcullisError('not_found', { what: 'change of the subject', id: subjectDigest });
+  const run = reviewRunOf({ request, criteria: definition.criteria, diffDigest }, conclusion);
   const recorded = await needs.evidence.recordRun({ tenant, run });
-  return { refs: [...refs, recorded.digest], stale: recorded.kind === 'stale' };
+  refs.push(recorded.digest);
+  // What a run found is nothing without the run, and a run that is history found nothing that counts.
+  if (recorded.kind === 'stale') return { refs, blocking: [], stale: true };
+  if (run.outcome.state !== 'finished') return { refs, blocking: [], stale: false };
+  const reported = await recordReport(needs, { conclusion, subject, report });
+  return { refs: [...refs, ...reported.refs], blocking: reported.blocking, stale: false };
 }
 
-function reviewNameOf({ gate, segment }: SubjectParameters): string {
-  switch (gate) {
-    case 'plan':
-      return 'CONTRACT.md';
-    case 'segment':
-      return segmentReviewName(segment?.n ?? 0);
-    case 'merge':
-      return 'final-review.md';
-  }
+async function subjectOf(
+  { evidenceStore }: ReviewNeeds,
+  tenant: string,
+  subjectDigest: CheckPlanRequest['subjectDigest'],
+): Promise<SubjectManifest> {
+  const subject = await evidenceStore.readSubject(tenant, subjectDigest);
+  if (subject === null) throw portcullisError('not_found', { what: 'subject', id: subjectDigest });
+  return subject;
+}
+
+interface Asked {
+  readonly name: string;
+  readonly approvalId: string;
+  readonly blockers: readonly OpenBlocker[];
 }
 
 function assignmentOf(
-  { parameters, n, workspaceGeneration }: ReviewOpening,
-  review: string,
-  approvalId: string,
+  { parameters, review, n, workspaceGeneration }: ReviewOpening,
+  { name, approvalId, blockers }: Asked,
 ): Assignment {
   const { ticket, execution, change, plan, segment, definition } = parameters;
   return {
@@ -159,8 +198,10 @@ function assignmentOf(
     segment,
     segmentBase: segment === null ? null : change.base,
     feedback: null,
-    review,
+    review: name,
     approvalId,
     evaluation: n,
+    verifierClass: review.verifierClass,
+    blockers,
   };
 }

@@ -4,9 +4,11 @@ import type { Digest } from '../../schemas/digest.ts';
 import { asPortcullisError } from '../../schemas/errors.ts';
 import type { ArtifactsAnswer, CheckPlanRequest, PlannedCheck } from '../../schemas/verification/activities.ts';
 import type { SubjectParameters } from '../../schemas/verification/workflow.ts';
+import { isFindingId } from '../../schemas/gate/finding.ts';
 import { headOf } from '../../schemas/gate/subject.ts';
 import { keysOf } from '../../schemas/keys.ts';
 import { portcullisError } from '../../schemas/errors.ts';
+import { filedFindingsOf } from '../evidence/open-findings.ts';
 import { describeChange, describeFile } from '../git/files.ts';
 import { repositoryPath } from '../git/repository.ts';
 import type { VerificationDependencies } from './dependencies.ts';
@@ -21,10 +23,11 @@ export async function recordSubject(
 ): Promise<{ readonly subjectDigest: Digest<'subject'> }> {
   const { tenant, ticket, change, plan } = parameters;
   const gitDir = repositoryPath(needs.repositoriesDir, tenant, ticket);
-  const [requirements, described, planFile] = await Promise.all([
+  const [requirements, described, planFile, priorBlockers] = await Promise.all([
     needs.evidence.gateRequirements({ tenant, gate: parameters.gate }),
     describeChange(gitDir, change.base, change.head, []),
     describeFile(gitDir, { commit: plan.commit, path: PLAN, maxBytes: MAX_PLAN_BYTES }),
+    filedFindingsOf(needs.evidenceStore, { tenant, ticket }, parameters.priorBlockers.filter(isFindingId)),
   ]);
   if (planFile.state !== 'present') throw portcullisError('not_found', { what: PLAN, id: plan.commit });
   const manifest = subjectOf(parameters, {
@@ -32,6 +35,7 @@ export async function recordSubject(
     diffDigest: described.diffDigest,
     workforceRevision: needs.workforceRevision,
     planSize: planFile.size,
+    priorBlockers,
   });
   const { subjectDigest } = await needs.evidence.registerSubject({ tenant, manifest });
   return { subjectDigest };

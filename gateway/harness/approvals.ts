@@ -3,8 +3,8 @@
  * binding, and that the appended review says the same. Then one script decides who was first.
  */
 import { consumeApproval, readApproval } from '../../activities/store/approvals.ts';
-import { readReview } from '../../activities/store/harness.ts';
-import { parseVerdictBytes } from '../../policies/verdicts/parse.ts';
+import { readReview, readReviews } from '../../activities/store/harness.ts';
+import { readReviewText } from '../../policies/verdicts/report.ts';
 import type { ApprovalBinding, ApprovalVerdict } from '../../schemas/approval.ts';
 import { portcullisError } from '../../schemas/errors.ts';
 import type { ApprovalAnswer, ApprovalAsk } from '../../schemas/harness-api.ts';
@@ -25,7 +25,9 @@ export async function answerReview(
 ): Promise<ApprovalAnswer> {
   const { ctx, connection } = parts;
   const binding = await boundApproval(parts, agent, ask);
-  await requireSameVerdict(parts, agent, verdict, ask);
+  // The approval of one file says nothing of another.
+  if (binding.review !== assignment.review) throw portcullisError('approval_unknown');
+  await requireSameVerdict(parts, agent, verdict, { ...ask, review: binding.review });
   const outcome = await consumeApproval(connection, binding, {
     schema: 'portcullis/approval-use/v1',
     id: binding.id,
@@ -75,12 +77,17 @@ async function requireSameVerdict(
   { connection }: HarnessContextParts,
   agent: Principal,
   verdict: ApprovalVerdict,
-  { reviewDigest }: ApprovalAsk,
+  { reviewDigest, review }: ApprovalAsk & { readonly review: string },
 ): Promise<void> {
-  const bytes = await readReview(connection, agent, reviewDigest);
+  const [bytes, entries] = await Promise.all([
+    readReview(connection, agent, reviewDigest),
+    readReviews(connection, agent),
+  ]);
   const unfit = (reason: string) => portcullisError('review_unfit', { verdict, reason });
-  if (bytes === null) throw unfit('no review with that digest was appended by this workspace');
-  const reading = parseVerdictBytes(bytes);
+  if (bytes === null || !entries.some(({ name, digest }) => name === review && digest === reviewDigest)) {
+    throw unfit(`no ${review} with that digest was appended by this workspace`);
+  }
+  const { reading } = readReviewText(bytes);
   if (reading.verdict === 'UNPARSEABLE') throw unfit(reading.detail);
   if (reading.verdict !== verdict) throw unfit(`it says ${reading.verdict}`);
 }

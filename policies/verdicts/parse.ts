@@ -13,25 +13,41 @@ import { jsonFences } from './fences.ts';
 
 /** Never throws, whatever the message; `UNPARSEABLE` says why. Pass the final message only, not the conversation. */
 export function parseVerdict(message: string): VerdictReading {
+  return decidingBlock(message).reading;
+}
+
+/** A reading, and the text of the block that it was read from; `null` when there is none. */
+export interface DecidingBlock {
+  readonly reading: VerdictReading;
+  readonly block: string | null;
+}
+
+/** The same with the block that decided, for whoever reads more of it than the verdict. */
+export function decidingBlock(message: string): DecidingBlock {
   const breach = breachOfBounds(message);
-  if (breach !== null) return breach;
-  for (const fence of jsonFences(message).toReversed()) {
-    const reading = readBlock(fence);
-    if (reading !== null) return reading;
+  if (breach !== null) return { reading: breach, block: null };
+  for (const block of jsonFences(message).toReversed()) {
+    const reading = readBlock(block);
+    if (reading !== null) return { reading, block };
   }
-  return NO_BLOCK;
+  return { reading: NO_BLOCK, block: null };
 }
 
 /** The same for bytes as they came, which need not be UTF-8. A byte order mark is passed over. */
-export function parseVerdictBytes(bytes: Uint8Array): VerdictReading {
-  if (bytes.length > MESSAGE_BOUNDS.bytes) return MESSAGE_TOO_LARGE;
+export function decidingBlockOf(bytes: Uint8Array): DecidingBlock {
+  if (bytes.length > MESSAGE_BOUNDS.bytes) return { reading: MESSAGE_TOO_LARGE, block: null };
   let message: string;
   try {
     message = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
-    return { verdict: 'UNPARSEABLE', reason: 'message_not_utf8', detail: 'The message is not UTF-8.' };
+    const detail = 'The message is not UTF-8.';
+    return { reading: { verdict: 'UNPARSEABLE', reason: 'message_not_utf8', detail }, block: null };
   }
-  return parseVerdict(message);
+  return decidingBlock(message);
+}
+
+export function parseVerdictBytes(bytes: Uint8Array): VerdictReading {
+  return decidingBlockOf(bytes).reading;
 }
 
 const NO_BLOCK: UnparseableReading = {

@@ -11,7 +11,8 @@ import { subjectDigest } from '../../schemas/gate/subject.ts';
 import type { DocumentationSubject } from '../../schemas/ticket/activities.ts';
 import { DOCUMENTATION_VERIFIER, documentationGrant, documentationRun } from './documentation-run.ts';
 import { documentationSubjectOf, documenterOf, OPERATION_RESULT } from './documentation.ts';
-import { producerOf, reviewerOf, type SubjectFacts } from './subject.ts';
+import { reviewerOf } from './reviewers.ts';
+import { producerOf, type SubjectFacts } from './subject.ts';
 
 const hex = (digit: string) => digit.repeat(64);
 const builtin = (name: string): CheckDefinition => ({

@@ -5,7 +5,7 @@ import type { TicketCriterion } from '../../schemas/ticket/definition.ts';
 import type { ReviewConclusion, ReviewEnding } from '../../schemas/verification/activities.ts';
 import type { SubjectParameters } from '../../schemas/verification/workflow.ts';
 import { reviewRequestOf, reviewRunOf } from './run-record.ts';
-import { reviewerOf } from './subject.ts';
+import { GENERAL_REVIEW, reviewerOf } from './reviewers.ts';
 
 const DIGEST = `sha256:${'a'.repeat(64)}` as const;
 const SUBJECT = parseDigest('subject', `sha256:${'b'.repeat(64)}`);
@@ -32,18 +32,32 @@ function rowsOf(
 ): readonly CriterionRow[] | string {
   const verifier = reviewerOf('T-1');
   const rules = { id: 'review', revision: 1, digest: DIGEST };
-  const request = reviewRequestOf('local', SUBJECT, verifier, 'review-T-1-1', rules, 60);
+  const request = reviewRequestOf({
+    tenant: 'local',
+    subjectDigest: SUBJECT,
+    verifier: { principal: verifier, class: 'reviewer' },
+    grantId: 'review-T-1-1',
+    rules,
+    wallSeconds: 60,
+    priorBlockers: [],
+  });
   const run = reviewRunOf(
-    { verifier, request, criteria, diffDigest: DIGEST },
+    { request, criteria, diffDigest: DIGEST },
     {
       opening: {
         parameters: { ...parameters, definition: { ...parameters.definition, criteria } },
         subjectDigest: SUBJECT,
         n: 1,
+        review: GENERAL_REVIEW,
         workspaceGeneration: 1,
         expiresAt: 2,
       },
-      opened: { name: 'final-review.md', approvalId: 'a', grant: { id: 'review-T-1-1', revision: 1 } },
+      opened: {
+        name: 'final-review.md',
+        approvalId: 'a',
+        grant: { id: 'review-T-1-1', revision: 1 },
+        priorBlockers: [],
+      },
       runId: 'run-1',
       ending,
       checks,

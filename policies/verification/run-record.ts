@@ -2,42 +2,32 @@
  * The record of one review: exactly one row for each criterion of the ticket (spec/gate.md section 4). What only a command
  * can show rests on the checks, what a model may judge on the reviewer's verdict, and what only a person can say stays open.
  */
-import { parseContentDigest, type ContentDigest, type Digest } from '../../schemas/digest.ts';
-import type { EvidenceRef, Principal } from '../../schemas/gate/references.ts';
+import { parseContentDigest, type ContentDigest } from '../../schemas/digest.ts';
+import type { EvidenceRef } from '../../schemas/gate/references.ts';
 import { verificationRequestDigest, type VerificationRequest } from '../../schemas/gate/request.ts';
 import type { CriterionRow, RunOutcomeRecord, VerificationRun } from '../../schemas/gate/run.ts';
 import type { TicketCriterion } from '../../schemas/ticket/definition.ts';
 import type { ReviewConclusion, ReviewReading } from '../../schemas/verification/activities.ts';
 
-/** The class of verifier that a reviewing agent is; policies name it. */
-export const REVIEWER_CLASS = 'reviewer';
+/** What differs from one review to the next. */
+export type ReviewTerms = Pick<
+  VerificationRequest,
+  'tenant' | 'subjectDigest' | 'verifier' | 'grantId' | 'rules' | 'priorBlockers'
+> & { readonly wallSeconds: number };
 
 /** What the reviewer is asked, as a record: the same opening gives the same digest. */
-export function reviewRequestOf(
-  tenant: string,
-  subjectDigest: Digest<'subject'>,
-  verifier: Principal,
-  grantId: string,
-  rules: VerificationRequest['rules'],
-  wallSeconds: number,
-): VerificationRequest {
+export function reviewRequestOf({ wallSeconds, ...terms }: ReviewTerms): VerificationRequest {
   return {
     schema: 'portcullis/verification-request/v1',
-    tenant,
-    subjectDigest,
-    verifier: { principal: verifier, class: REVIEWER_CLASS },
+    ...terms,
     methods: ['deterministic', 'model'],
-    rules,
     // What a model may use is the provider's to bound here; the time is ours.
     budget: { tokens: 0, costMicros: 0, wallSeconds },
     modelTier: 'default',
-    grantId,
-    priorBlockers: [],
   };
 }
 
 export interface RunFacts {
-  readonly verifier: Principal;
   readonly request: VerificationRequest;
   readonly criteria: readonly TicketCriterion[];
   /** What the reviewer judged, as the subject has it: rows may only cite evidence of the subject. */
@@ -45,7 +35,7 @@ export interface RunFacts {
 }
 
 export function reviewRunOf(
-  { verifier, request, criteria, diffDigest }: RunFacts,
+  { request, criteria, diffDigest }: RunFacts,
   conclusion: ReviewConclusion,
 ): VerificationRun {
   const { opening, opened, runId, at } = conclusion;
@@ -58,7 +48,7 @@ export function reviewRunOf(
     executionId: parameters.execution.id,
     executionGeneration: parameters.execution.generation,
     requestDigest: verificationRequestDigest(request),
-    verifier: { principal: verifier, class: REVIEWER_CLASS },
+    verifier: request.verifier,
     runtime: null,
     grant: opened.grant,
     contextManifestDigest: null,

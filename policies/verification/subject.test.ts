@@ -6,7 +6,8 @@ import { readSubject } from '../../schemas/gate/subject.schema.ts';
 import { subjectDigest } from '../../schemas/gate/subject.ts';
 import { parseDigest } from '../../schemas/digest.ts';
 import type { SubjectParameters } from '../../schemas/verification/workflow.ts';
-import { producerOf, reviewerOf, subjectOf, type SubjectFacts } from './subject.ts';
+import { reviewerOf } from './reviewers.ts';
+import { producerOf, subjectOf, type ReviewedSubjectFacts } from './subject.ts';
 
 const hex = (digit: string) => digit.repeat(64);
 const NPM_TEST: CheckDefinition = {
@@ -37,11 +38,12 @@ const REQUIREMENTS: GateRequirements = {
   verifierClasses: [{ class: 'reviewer', min: 1 }],
   humans: [],
 };
-const FACTS: SubjectFacts = {
+const FACTS: ReviewedSubjectFacts = {
   requirements: REQUIREMENTS,
   diffDigest: `sha256:${hex('c')}`,
   workforceRevision: `sha256:${hex('d')}`,
   planSize: 120,
+  priorBlockers: [],
 };
 const PARAMETERS: SubjectParameters = {
   tenant: 'local',
@@ -73,7 +75,7 @@ const PARAMETERS: SubjectParameters = {
   priorBlockers: [],
 };
 
-const digestOf = (change: Partial<SubjectParameters>, facts: Partial<SubjectFacts> = {}) =>
+const digestOf = (change: Partial<SubjectParameters>, facts: Partial<ReviewedSubjectFacts> = {}) =>
   subjectDigest(subjectOf({ ...PARAMETERS, ...change }, { ...FACTS, ...facts }));
 
 describe('the subject of a ticket', () => {

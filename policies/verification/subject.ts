@@ -2,6 +2,7 @@
 import { canonicalBytes } from '../../schemas/canonical.ts';
 import { contentDigest, parseContentDigest, type ContentDigest } from '../../schemas/digest.ts';
 import { portcullisError } from '../../schemas/errors.ts';
+import { isCheckOf } from '../tickets/checks.ts';
 import type { CheckDefinition } from '../../schemas/gate/check.ts';
 import type { GateRequirements } from '../../schemas/gate/activities.ts';
 import type { Principal } from '../../schemas/gate/references.ts';
@@ -21,10 +22,15 @@ export interface SubjectFacts {
   readonly planSize: number;
 }
 
+/** The same for what a reviewer judges: with the findings that stopped an earlier round, by exact bytes. */
+export interface ReviewedSubjectFacts extends SubjectFacts {
+  readonly priorBlockers: SubjectManifest['priorBlockers'];
+}
+
 /**
  * @throws `schema_invalid` when the ticket runs none of the commands that a required check accepts
  */
-export function subjectOf(parameters: SubjectParameters, facts: SubjectFacts): SubjectManifest {
+export function subjectOf(parameters: SubjectParameters, facts: ReviewedSubjectFacts): SubjectManifest {
   const { definition, execution, change, plan } = parameters;
   if (parameters.gate === 'merge') requireEveryCheck(definition, facts.requirements);
   const items = definition.criteria.map(({ id, required, methods }) => ({
@@ -60,7 +66,7 @@ export function subjectOf(parameters: SubjectParameters, facts: SubjectFacts): S
     workflowRevision: WORKFLOW_REVISION,
     workforceRevision: facts.workforceRevision,
     risk: { class: definition.risk, securityRequirementRevision: 1 },
-    priorBlockers: [],
+    priorBlockers: facts.priorBlockers,
     requestSchemaVersion: 1,
   };
 }
@@ -70,15 +76,10 @@ export function producerOf(ticket: string): Principal {
   return { id: `forge:${ticket}`, lineage: [] };
 }
 
-/** SENTINEL of a ticket likewise; it descends from nobody, least of all from the producer. */
-export function reviewerOf(ticket: string): Principal {
-  return { id: `sentinel:${ticket}`, lineage: [] };
-}
-
 /** What a ticket lists is run, or it is said that it is not: a check that nobody runs must not read as one that passed. */
 function requireEveryCheck({ checks, ...ticket }: TicketDefinition, { checks: required }: GateRequirements): void {
   const run = required.flatMap((check) => fitting(check, { ...ticket, checks })?.definition ?? []);
-  const dropped = checks.find((listed) => !run.some((definition) => runs(listed, definition)));
+  const dropped = checks.find((listed) => !run.some((definition) => isCheckOf(listed, definition)));
   if (dropped === undefined) return;
   const command = dropped.argv.join(' ');
   throw portcullisError('schema_invalid', {
@@ -106,12 +107,7 @@ function chosen(check: GateRequirements['checks'][number], ticket: TicketDefinit
 /** What the control plane looks at itself needs no command of the ticket. */
 function isRunBy(ticket: TicketDefinition, definition: CheckDefinition): boolean {
   if (definition.kind === 'builtin') return true;
-  return ticket.checks.some((listed) => runs(listed, definition));
-}
-
-function runs({ argv }: TicketDefinition['checks'][number], definition: CheckDefinition): boolean {
-  if (definition.kind !== 'command') return false;
-  return argv.length === definition.argv.length && argv.every((token, index) => token === definition.argv[index]);
+  return ticket.checks.some((listed) => isCheckOf(listed, definition));
 }
 
 /** The accepted plan, by the bytes that were accepted; `size` in bytes. */
@@ -122,9 +118,9 @@ export function planArtifact(
   return { artifactId: 'PLAN.md', revision, mediaType: 'text/markdown', digest: parseContentDigest(digest), size };
 }
 
-/** What the ticket wants, in its own words. */
-export function objectiveOf({ title, body, issueUrl }: TicketDefinition): ContentDigest {
-  return digestOfValue({ title, body, issueUrl });
+/** What the ticket wants, in its own words, and by which checks within which time it wants it shown. */
+export function objectiveOf({ title, body, issueUrl, checks }: TicketDefinition): ContentDigest {
+  return digestOfValue({ title, body, issueUrl, checks });
 }
 
 /** Of a value that is no record of its own. */

@@ -62,10 +62,18 @@ export interface ReviewSeatRef {
   readonly workspaceGeneration: number;
 }
 
+/** One reviewer that the subject's policy requires. */
+export interface PlannedReview {
+  readonly verifierClass: string;
+  /** Which of its class, from 1. */
+  readonly seat: number;
+}
+
 export interface ReviewOpening {
   readonly parameters: SubjectParameters;
   readonly subjectDigest: Digest<'subject'>;
   readonly n: number;
+  readonly review: PlannedReview;
   readonly workspaceGeneration: number;
   /** Milliseconds since the epoch: when the approval and the grant end. */
   readonly expiresAt: number;
@@ -76,6 +84,8 @@ export interface OpenedReview {
   readonly name: string;
   readonly approvalId: string;
   readonly grant: { readonly id: string; readonly revision: number };
+  /** Blockers of the subject, in order: the reviewer says of each what became of it. */
+  readonly priorBlockers: readonly { readonly findingId: string; readonly digest: string }[];
 }
 
 export interface ReviewRequest extends ReviewSeatRef {
@@ -114,6 +124,8 @@ export interface ReviewConclusion {
 export interface ConcludedReview {
   /** Evidence digests and the commit of the review. */
   readonly refs: readonly string[];
+  /** Ids of the findings of this review that block. */
+  readonly blocking: readonly string[];
   readonly stale: boolean;
 }
 
@@ -128,9 +140,14 @@ export interface VerificationActivities extends SubjectActivities {
   admitCheck(admission: CheckAdmission): Promise<AdmittedCheck>;
   /** Resolves when the task has ended and its result is kept. Heartbeats. */
   awaitTask(of: { readonly tenant: string; readonly taskId: string }): Promise<void>;
+  /** The reviewers that the subject's policy requires, at least one. @throws `not_found`, `limit` */
+  planReviews(request: CheckPlanRequest): Promise<readonly PlannedReview[]>;
   /** Mints the approval, records the grant, and says what the SENTINEL of that generation is asked. */
   openReview(opening: ReviewOpening): Promise<OpenedReview>;
   readReview(request: ReviewRequest): Promise<ReviewReading>;
-  /** The review into git, the run into the index. The approval counts no longer. */
+  /**
+   * The review into git; the run, its findings and what it says of each prior blocker into the index, in that order. The approval
+   * counts no longer.
+   */
   concludeReview(conclusion: ReviewConclusion): Promise<ConcludedReview>;
 }

@@ -11,6 +11,11 @@ import type { VerdictRoute } from '../verdict.ts';
 
 export const VERIFICATION_WORKFLOW = 'verification';
 
+/** Workspaces of one role that one verification may use up; its generations are counted from its number. */
+export const SEATS_A_ROLE = 16;
+/** A session of a reviewer that fails is tried once more in a fresh workspace. */
+export const REVIEW_SESSIONS = 2;
+
 /** Everything of the ticket that a subject is made from, and that an approval token is bound to. */
 export interface SubjectParameters {
   readonly tenant: string;
@@ -77,6 +82,8 @@ export type VerificationOutcome =
       readonly route: VerdictRoute;
       readonly failureClass: string | null;
       readonly reviewDigest: string;
+      /** Ids of its findings that block: where no gate is asked, they are kept for the next subject by this. */
+      readonly blocking?: readonly string[];
     })
   | (Verified & { readonly outcome: 'unavailable'; readonly reason: UnavailableReason })
   /** PLAN.md, the diff or the review cannot be read: never an approval (seeds/000). */

@@ -14,6 +14,10 @@ const refusal = (code: string): unknown => expect.objectContaining({ code });
 const REVIEW = 'segment-1-eval.md';
 const saying = (block: object) => Buffer.from(`It was looked at.\n\n\`\`\`json\n${JSON.stringify(block)}\n\`\`\`\n`);
 const APPROVING = saying({ verdict: 'APPROVED' });
+const BLOCKING = {
+  ...{ type: 'correctness', severity: 'blocker', standing: 'blocking', causality: 'introduced' },
+  ...{ failure_scenario: 'It breaks.', required_fix: 'Mend it.' },
+};
 const REJECTING = saying({ verdict: 'REJECTED', verdict_token: 'RETRY_FORJA' });
 
 /** What an answer needs, as the agent's own context tells it. */
@@ -57,6 +61,18 @@ describe('what an agent says', () => {
     await stage.assign('stale');
     const { calls } = await stage.agent('stale');
     await expect(calls.submitReady({ commit: HEAD, revision: 6 })).rejects.toEqual(refusal('ticket_stale'));
+  });
+
+  test('what the ticket has no use for is refused with its own code, before the ticket takes it', async () => {
+    const ticket = await stage.open('phase');
+    await stage.assign('phase', { revision: 0 });
+    const { calls } = await stage.agent('phase');
+    const late = calls.submitReady({ commit: HEAD, revision: 0 });
+    await expect(late).rejects.toMatchObject({
+      code: 'ticket_phase',
+      message: expect.stringContaining('merging') as string,
+    });
+    expect(await ticket.taken()).toEqual([]);
   });
 
   test('a ticket that is not open is not found, and a commit that is none is refused', async () => {
@@ -191,6 +207,55 @@ describe('the approval of a review', () => {
     await expect(other.calls.approve(approve)).rejects.toEqual(refusal('approval_unknown'));
     const forged = { ...approve, token: 'A'.repeat(43) };
     await expect(sentinel.calls.approve(forged)).rejects.toEqual(refusal('approval_unknown'));
+    expect(await readApprovalUse(stage.control, 'local', binding.id)).toBeNull();
+  });
+
+  test('[inv-05] the token of one reviewer answers for the file of no other, in either direction', async () => {
+    await stage.open('two');
+    const security = { review: 'segment-1-security.md', workspaceGeneration: 2 };
+    const general = await stage.review('two');
+    const first = await stage.agent('two', { role: 'sentinel' });
+    const approve = await answerOf(first, APPROVING);
+    await expect(first.calls.appendReview(security.review, APPROVING)).rejects.toEqual(refusal('not_allowed'));
+
+    const binding = await stage.review('two', security);
+    const second = await stage.agent('two', { role: 'sentinel', workspaceGeneration: 2 });
+    await expect(second.calls.appendReview(REVIEW, APPROVING)).rejects.toEqual(refusal('not_allowed'));
+    await expect(second.calls.approve(approve)).rejects.toEqual(refusal('approval_unknown'));
+    const { digest } = await second.calls.appendReview(security.review, APPROVING);
+    const own = { approvalId: binding.id, token: (await second.calls.context()).approval?.token ?? '' };
+    const mixed = { approvalId: general.id, token: own.token, reviewDigest: digest };
+    await expect(second.calls.approve(mixed)).rejects.toEqual(refusal('approval_unknown'));
+    // The first is asked nothing any more; its own token is dead with its place.
+    await expect(first.calls.approve({ ...own, reviewDigest: digest })).rejects.toEqual(refusal('not_allowed'));
+    await expect(first.calls.approve(approve)).rejects.toEqual(refusal('not_allowed'));
+    expect(await second.calls.approve({ ...own, reviewDigest: digest })).toMatchObject({ outcome: 'consumed' });
+    expect(await readApprovalUse(stage.control, 'local', general.id)).toBeNull();
+  });
+
+  test('[inv-05] a review that was appended under another name answers for none', async () => {
+    await stage.open('renamed');
+    await stage.review('renamed');
+    const sentinel = await stage.agent('renamed', { role: 'sentinel' });
+    const { digest } = await sentinel.calls.appendReview(REVIEW, APPROVING);
+    // The same workspace is asked for another file: what it wrote before is not that.
+    const binding = await stage.review('renamed', { review: 'segment-1-security.md' });
+    const token = (await sentinel.calls.context()).approval?.token ?? '';
+    const answer = { approvalId: binding.id, token, reviewDigest: digest };
+    await expect(sentinel.calls.approve(answer)).rejects.toEqual(refusal('review_unfit'));
+    expect(await readApprovalUse(stage.control, 'local', binding.id)).toBeNull();
+  });
+
+  test.each([
+    ['findings of another form', { verdict: 'APPROVED', findings: [{ finding_id: 'f-1' }] }],
+    ['findings that block', { verdict: 'APPROVED', findings: [BLOCKING] }],
+    ['ten thousand findings', { verdict: 'APPROVED', findings: Array.from({ length: 10_000 }, () => ({})) }],
+  ])('[inv-02] [inv-19] an approval with %s uses nothing up', async (what, block) => {
+    const pair = `report-${what.length}`;
+    const binding = await stage.review(pair);
+    const sentinel = await stage.agent(pair, { role: 'sentinel' });
+    const approve = await answerOf(sentinel, saying(block));
+    await expect(sentinel.calls.approve(approve)).rejects.toEqual(refusal('review_unfit'));
     expect(await readApprovalUse(stage.control, 'local', binding.id)).toBeNull();
   });
 

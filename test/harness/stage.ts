@@ -83,7 +83,8 @@ export async function openHarnessStage(temporalAddress: string): Promise<Harness
       await assign(pair, {
         role: 'sentinel',
         phase: 'segment_review',
-        review: 'segment-1-eval.md',
+        review: binding.review,
+        verifierClass: 'reviewer',
         approvalId: binding.id,
         evaluation: binding.evaluation,
         workspaceGeneration: binding.workspaceGeneration,
@@ -145,6 +146,8 @@ function blank(pair: string): Assignment {
     review: null,
     approvalId: null,
     evaluation: null,
+    verifierClass: null,
+    blockers: [],
   };
 }
 
@@ -159,6 +162,7 @@ function terms(pair: string): Omit<ApprovalBinding, 'schema' | 'id'> {
     round: 1,
     head: HEAD,
     workspaceGeneration: 1,
+    review: 'segment-1-eval.md',
     expiresAt: Date.now() + 60_000,
   };
 }

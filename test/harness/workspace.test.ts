@@ -117,7 +117,7 @@ test('[inv-05] the bearer of a workspace pushes its own branch and no other, and
 
 test('[inv-02] a reviewer that finds no PLAN.md rejects with the reason, and its ticket hears just that', async () => {
   const plan = { revision: 1, commit: head };
-  const { id } = await stage.review(PAIR, { head, phase: 'plan_review' });
+  const { id } = await stage.review(PAIR, { head, phase: 'plan_review', review: REVIEW.review });
   await stage.assign(PAIR, { ...REVIEW, approvalId: id, head, plan });
   const said = await ask('sentinel', 'Review the plan.');
   expect(said).toContain('There is no PLAN.md to read.');

@@ -1,23 +1,32 @@
-/** The reviewer's part of a verification: a fresh read-only workspace, one turn, one re-ask, and what it appended. */
+/**
+ * The reviewers' part of a verification: one review for each verifier class that the policy requires, each with a fresh read-only
+ * workspace, one turn, one re-ask, and what it appended.
+ */
 import { condition, proxyActivities } from '@temporalio/workflow';
 import { reviewPrompt } from '../../policies/verification/prompts.ts';
+import { agreesContract } from '../../policies/verification/reviewers.ts';
 import type {
+  ConcludedReview,
   OpenedReview,
+  PlannedReview,
   ReviewEnding,
   ReviewReading,
   VerificationActivities,
 } from '../../schemas/verification/activities.ts';
-import type { TicketAnswer, VerificationInput, VerificationOutcome } from '../../schemas/verification/workflow.ts';
+import {
+  REVIEW_SESSIONS,
+  type TicketAnswer,
+  type VerificationInput,
+  type VerificationOutcome,
+} from '../../schemas/verification/workflow.ts';
 import type { AgentActivities, AgentAnswer } from '../../schemas/workspace/agent.ts';
 import { recordContract, type Checked } from './checks.ts';
 import { agentTurns, RECORDING } from './options.ts';
 import type { Acquired, Seats } from './seats.ts';
 import type { Show } from './sight.ts';
 
-const { openReview, readReview, concludeReview } = proxyActivities<VerificationActivities>(RECORDING);
+const { planReviews, openReview, readReview, concludeReview } = proxyActivities<VerificationActivities>(RECORDING);
 
-/** A session that fails is tried once more in a fresh workspace; what the ticket makes of two failures is its own bound. */
-const SESSIONS = 2;
 const TURN_SECS = 900;
 const STALL_SECS = 180;
 /** The reviewer uses its approval before its turn ends; this is for the way from the gateway to here. */
@@ -29,18 +38,49 @@ type Read = Extract<ReviewReading, { readonly found: true }>;
 type Ready = Extract<Acquired, { readonly kind: 'ready' }>['ready'];
 type Reviewed = Extract<VerificationOutcome, { readonly outcome: 'reviewed' | 'unavailable' }>;
 
-export async function review(
+/**
+ * Asks the required reviewers one after another, as long as each approves. The first that does not has decided that this subject
+ * cannot pass, so nobody else is asked about it; a seat that stays empty is no pass either.
+ */
+export async function reviews(
   input: VerificationInput,
   checked: Checked,
   seats: Seats,
   answers: readonly TicketAnswer[],
   show: Show,
 ): Promise<Reviewed> {
-  const { parameters, subjectDigest, n } = input;
+  const { parameters, subjectDigest } = input;
+  const planned = await planReviews({ tenant: parameters.tenant, subjectDigest });
+  const refs: string[] = [];
+  let last = unavailable(checked, 'provider_error', []);
+  for (const [index, asked] of planned.entries()) {
+    last = await review({ ...input, asked, firstSession: index * REVIEW_SESSIONS + 1 }, checked, seats, answers, show);
+    refs.push(...last.refs);
+    if (last.outcome !== 'reviewed' || last.route !== 'proceed') break;
+  }
+  return { ...last, refs };
+}
+
+interface AskedReview extends VerificationInput {
+  readonly asked: PlannedReview;
+  /** Number of its first workspace among those of the verification. */
+  readonly firstSession: number;
+}
+
+/** A session that fails is tried once more in a fresh workspace; what the ticket makes of two failures is its own bound. */
+async function review(
+  input: AskedReview,
+  checked: Checked,
+  seats: Seats,
+  answers: readonly TicketAnswer[],
+  show: Show,
+): Promise<Reviewed> {
+  const { parameters, subjectDigest, n, asked } = input;
+  const who = asked.verifierClass === 'reviewer' ? 'reviewer' : `${asked.verifierClass} reviewer`;
   let last: Reviewed | null = null;
-  for (let session = 1; session <= SESSIONS; session += 1) {
-    show('review', 'workspace', 'a fresh read-only workspace for the reviewer');
-    const seat = await seats.acquire('sentinel', session, `review of ${parameters.gate}`);
+  for (let session = 0; session < REVIEW_SESSIONS; session += 1) {
+    show('review', 'workspace', `a fresh read-only workspace for the ${who}`);
+    const seat = await seats.acquire('sentinel', input.firstSession + session, `${who} of ${parameters.gate}`);
     if (seat.kind === 'ended') {
       last = unavailable(checked, 'provider_error', []);
       continue;
@@ -50,11 +90,12 @@ export async function review(
       parameters,
       subjectDigest,
       n,
+      review: asked,
       workspaceGeneration: ready.workspaceGeneration,
       expiresAt: Date.now() + APPROVAL_MS,
     };
     const opened = await openReview(opening);
-    show('review', 'agent', `the reviewer works on ${opened.name}`);
+    show('review', 'agent', `the ${who} works on ${opened.name}`);
     const ending = await ask(input, ready, opened, answers);
     show('record', 'store', 'the review is committed and recorded');
     const conclusion = {
@@ -65,13 +106,14 @@ export async function review(
       checks: checked.answers,
       at: Date.now(),
     };
-    if (ending.state === 'answered' && parameters.gate === 'plan') {
+    const { refs, blocking, stale } = await concludeReview(conclusion);
+    // Only of a review that is concluded and counts: a contract without its review would be nobody's.
+    if (!stale && ending.state === 'answered' && agreesContract(parameters, asked)) {
       await recordContract(input, { name: opened.name, digest: ending.reading.digest }, contractStatus(ending.reading));
     }
-    const { refs, stale } = await concludeReview(conclusion);
     await seats.release(ready.run, 'its review is over');
     if (stale) return unavailable(checked, 'subject_superseded', refs);
-    if (ending.state === 'answered') return reviewed(checked, ending.reading, refs);
+    if (ending.state === 'answered') return reviewed(checked, ending.reading, { refs, blocking });
     last = unavailable(checked, ending.reason, refs);
   }
   return last ?? unavailable(checked, 'provider_error', []);
@@ -84,9 +126,9 @@ function runIdOf(n: number, generation: number, ending: ReviewEnding): string {
 }
 
 async function ask(
-  { parameters }: VerificationInput,
+  { parameters, asked }: AskedReview,
   ready: Ready,
-  { name, approvalId }: OpenedReview,
+  { name, approvalId, priorBlockers }: OpenedReview,
   answers: readonly TicketAnswer[],
 ): Promise<ReviewEnding> {
   const { tenant, ticket } = parameters;
@@ -102,7 +144,7 @@ async function ask(
     });
   const read = () => readReview({ tenant, ticket, workspaceGeneration: ready.workspaceGeneration, name });
 
-  const first = await turn(1, reviewPrompt(parameters, name));
+  const first = await turn(1, reviewPrompt(parameters, { name, verifierClass: asked.verifierClass, priorBlockers }));
   if (first.outcome !== 'answered') return { state: 'unavailable', reason: reasonOf(first) };
   let reading = await read();
   const reask = reading.found ? reading.reask : `Nothing was appended. Append ${name} and answer your approval.`;
@@ -144,13 +186,18 @@ function contractStatus({ route }: Read): 'passed' | 'failed' | 'inconclusive' {
   return route === 'retry_producer' ? 'failed' : 'inconclusive';
 }
 
-function reviewed(checked: Checked, reading: Read, refs: readonly string[]): Reviewed {
+function reviewed(
+  checked: Checked,
+  reading: Read,
+  { refs, blocking }: Pick<ConcludedReview, 'refs' | 'blocking'>,
+): Reviewed {
   return {
     outcome: 'reviewed',
     // It was asked again already: a second unreadable verdict is a person's.
     route: reading.route === 'reask' ? 'human' : reading.route,
     failureClass: reading.failureClass,
     reviewDigest: reading.digest,
+    blocking,
     refs,
     checks: checked.outcomes,
     runs: [],

@@ -20,10 +20,8 @@ import {
   type WorkspaceReady,
   type WorkspaceRelease,
 } from '../../schemas/workspace/workflow.ts';
-import type { SubjectParameters } from '../../schemas/verification/workflow.ts';
+import { SEATS_A_ROLE, type SubjectParameters } from '../../schemas/verification/workflow.ts';
 
-/** Workspaces of one role that one verification may use up; its generations are counted from its number. */
-export const SEATS_A_ROLE = 4;
 /** How long the proof that a workspace is gone is waited for; after it the reconciler and its incident have it. */
 const GONE_BOUND = '20 minutes';
 

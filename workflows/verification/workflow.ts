@@ -16,9 +16,12 @@ import {
 } from '../../schemas/verification/workflow.ts';
 import { runChecks, type Checked } from './checks.ts';
 import { RECORDING } from './options.ts';
-import { review } from './review.ts';
+import { reviews } from './review.ts';
 import { openSeats, type Seats } from './seats.ts';
 import { verificationSight, type Show } from './sight.ts';
+
+/** Each reviewer answers once; more than there are seats is nobody's. */
+const MOST_ANSWERS = 64;
 
 const { requireArtifacts } = proxyActivities<VerificationActivities>(RECORDING);
 const { preflightSubject } = proxyActivities<EvidenceActivities>(RECORDING);
@@ -43,7 +46,7 @@ export async function verification(input: VerificationInput): Promise<Verificati
 function setup(input: VerificationInput): { seats: Seats; show: Show; answers: readonly TicketAnswer[] } {
   const answers: TicketAnswer[] = [];
   setHandler(defineSignal<[TicketAnswer]>(VERIFICATION_SIGNALS.answered), (answer) => {
-    if (answers.length < 16) answers.push(answer);
+    if (answers.length < MOST_ANSWERS) answers.push(answer);
   });
   const show = verificationSight(input);
   return { seats: openSeats(input.parameters, input.n), show, answers };
@@ -81,7 +84,7 @@ async function verify(
   const { verifierNeeded } = await preflightSubject({ tenant: parameters.tenant, subjectDigest });
   // The evidence decides already: no model is asked, and the gate says why.
   if (!verifierNeeded) return { outcome: 'checked', ...verified };
-  const outcome = await review(input, checked, seats, answers, show);
+  const outcome = await reviews(input, checked, seats, answers, show);
   return { ...outcome, refs: [...verified.refs, ...outcome.refs] };
 }
 

@@ -2,20 +2,15 @@
  * What the scripted SENTINEL finds in a change by reading it. It runs nothing: whether the tests pass is shown by the
  * delegated verification, and what nobody could see is never approved.
  */
-import type { VerdictToken } from '../../../../schemas/verdict.ts';
+import { SECURITY_CLASS } from '../../../../schemas/gate/vocabulary.ts';
 import type { Assignment } from '../../../../schemas/harness-api.ts';
+import type { ReportedFinding } from '../../../../schemas/verification/report.ts';
 import { unboundedGrowth } from './code.ts';
+import { approved, rejected, type Judgement } from './judgement.ts';
 import { PLAN_FILE, readPlan, wantedMethods, type Plan } from './plan.ts';
+import { disposedOf } from './prior.ts';
 import { tryGit, type Git } from './repository.ts';
-
-export interface Judgement {
-  readonly verdict: 'APPROVED' | 'REJECTED';
-  readonly token: VerdictToken | null;
-  readonly failureClass: string | null;
-  /** What was looked at, and what was found: lines of the review. */
-  readonly seen: readonly string[];
-  readonly found: readonly string[];
-}
+import { addedLines, holesIn, type AddedLine, type Hole } from './security.ts';
 
 export async function judge(git: Git, assignment: Assignment): Promise<Judgement> {
   const blind = await blindness(git, assignment);
@@ -23,7 +18,47 @@ export async function judge(git: Git, assignment: Assignment): Promise<Judgement
   const plan = readPlan((await planAt(git, assignment)) ?? '');
   if (plan === null)
     return rejected('RETRY_FORJA', 'plan-unreadable', [], ['The plan has no segment that can be read.']);
-  return assignment.phase === 'plan_review' ? judgePlan(plan, assignment) : judgeChange(git, plan, assignment);
+  const judgement = await judged(git, plan, assignment);
+  return { ...judgement, dispositions: await disposedOf(git, assignment, judgement) };
+}
+
+async function judged(git: Git, plan: Plan, assignment: Assignment): Promise<Judgement> {
+  const isSecurity = assignment.verifierClass === SECURITY_CLASS;
+  if (assignment.phase === 'plan_review') {
+    return isSecurity
+      ? approved(plan.segments.map(({ n }) => `segment ${n} of the plan`))
+      : judgePlan(plan, assignment);
+  }
+  return isSecurity ? judgeSecurity(git, assignment) : judgeChange(git, plan, assignment);
+}
+
+/** Whatever else the change is: only what it lets somebody do who should not be able to. */
+async function judgeSecurity(git: Git, assignment: Assignment): Promise<Judgement> {
+  const from = baseOf(assignment) ?? assignment.head;
+  const added = addedLines(await git('diff', '--unified=0', '--no-renames', '--text', from, assignment.head));
+  const seen = [`${added.length} added lines between ${from.slice(0, 12)} and ${assignment.head.slice(0, 12)}`];
+  const holes = added.flatMap((line) => holesIn(line.text).map((hole) => ({ line, hole })));
+  const [first] = holes;
+  if (first === undefined) return approved(seen);
+  // A credential is not quoted: the review is read by more people than the code.
+  const found = holes.map(
+    ({ line, hole }) => `- ${line.path}:${line.line} [BLOCKER] ${hole.kind}: ${hole.scenario} Required: ${hole.fix}`,
+  );
+  const findings = holes.slice(0, MOST_FINDINGS).map(({ line, hole }) => securityFinding(line, hole));
+  return rejected('RETRY_FORJA', first.hole.kind, seen, found, findings);
+}
+
+/** As many as a report holds, in a block of its size. */
+const MOST_FINDINGS = 12;
+
+function securityFinding({ path, line }: AddedLine, { scenario, fix }: Hole): ReportedFinding {
+  return {
+    ...{ type: 'security', severity: 'blocker', standing: 'blocking', causality: 'introduced' },
+    location: { path, from_line: line, to_line: line },
+    security_requirement: true,
+    failure_scenario: scenario,
+    required_fix: fix,
+  } as const;
 }
 
 /** Without the plan, the files or the difference nothing can be judged, and saying so is the whole answer. */
@@ -74,7 +109,11 @@ async function judgeChange(git: Git, plan: Plan, assignment: Assignment): Promis
   const seen = [
     `${changed.length} files between ${from.slice(0, 12)} and ${assignment.head.slice(0, 12)}: ${changed.join(', ')}`,
   ];
-  if (growth.length > 0) return rejected('RETRY_FORJA', 'unbounded-value', seen, growth);
+  if (growth.length > 0) {
+    const found = growth.map(({ line }) => line);
+    const findings = growth.slice(0, MOST_FINDINGS).map(({ finding }) => finding);
+    return rejected('RETRY_FORJA', 'unbounded-value', seen, found, findings);
+  }
   if (outside.length > 0) {
     return rejected(
       'RETRY_FORJA',
@@ -96,12 +135,27 @@ async function judgeChange(git: Git, plan: Plan, assignment: Assignment): Promis
   return approved(seen);
 }
 
-async function growthOf(git: Git, commit: string, file: string): Promise<readonly string[]> {
+interface Grown {
+  /** Of the review. */
+  readonly line: string;
+  readonly finding: ReportedFinding;
+}
+
+async function growthOf(git: Git, commit: string, file: string): Promise<readonly Grown[]> {
   const code = (await tryGit(git, 'show', `${commit}:${file}`)) ?? '';
-  return unboundedGrowth(code).map(
-    ({ line, statement, variable, bound }) =>
-      `- ${file}:${line} [BLOCKER] \`${statement}\` lets \`${variable}\` grow past \`${bound}\`, which every other change of it respects. Required: \`Math.min(${bound}, …)\`, and a test.`,
-  );
+  return unboundedGrowth(code).map(({ line, statement, variable, bound }) => {
+    const scenario = `\`${statement}\` lets \`${variable}\` grow past \`${bound}\`, which every other change of it respects.`;
+    const fix = `\`Math.min(${bound}, …)\`, and a test.`;
+    return {
+      line: `- ${file}:${line} [BLOCKER] ${scenario} Required: ${fix}`,
+      finding: {
+        ...{ type: 'correctness', severity: 'blocker', standing: 'blocking', causality: 'introduced' },
+        location: { path: file, from_line: line, to_line: line },
+        failure_scenario: scenario,
+        required_fix: fix,
+      } as const,
+    };
+  });
 }
 
 function planAt(git: Git, { plan }: Assignment): Promise<string | null> {
@@ -111,17 +165,4 @@ function planAt(git: Git, { plan }: Assignment): Promise<string | null> {
 /** A segment is judged against where it began, the whole against its base. */
 function baseOf({ phase, segmentBase, base }: Assignment): string | null {
   return phase === 'segment_review' ? segmentBase : base;
-}
-
-function approved(seen: readonly string[]): Judgement {
-  return { verdict: 'APPROVED', token: null, failureClass: null, seen, found: [] };
-}
-
-function rejected(
-  token: VerdictToken,
-  failureClass: string,
-  seen: readonly string[],
-  found: readonly string[],
-): Judgement {
-  return { verdict: 'REJECTED', token, failureClass, seen, found };
 }

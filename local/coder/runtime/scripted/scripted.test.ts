@@ -5,8 +5,9 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { parseVerdict } from '../../../../policies/verdicts/parse.ts';
+import { readReviewText } from '../../../../policies/verdicts/report.ts';
 import { contentDigest } from '../../../../schemas/digest.ts';
-import type { Assignment, HarnessContext } from '../../../../schemas/harness-api.ts';
+import type { Assignment, HarnessContext, OpenBlocker } from '../../../../schemas/harness-api.ts';
 import { workAsForge, type Desk } from './forge.ts';
 import { workAsLore } from './lore.ts';
 import { gitIn } from './repository.ts';
@@ -129,6 +130,8 @@ function assignment(change: Partial<Assignment> = {}): Assignment {
     review: null,
     approvalId: null,
     evaluation: null,
+    verifierClass: null,
+    blockers: [],
     ...change,
   };
 }
@@ -256,6 +259,45 @@ describe('SENTINEL', () => {
     const { reading, answer } = await reviewed({ ...under(at), head: at.mended, ...change() });
     expect(reading).toEqual({ verdict: 'REJECTED', token: 'BLOCKED_UPSTREAM', failureClass });
     expect(answer?.[0]).toBe('REJECTED');
+  });
+
+  test('reports what it found by its place, and says of an open finding what became of it', async () => {
+    look(at.two);
+    const first = readReviewText(Buffer.from((await reviewed({ ...under(at), head: at.two })).text)).report;
+    expect(first.findings).toMatchObject([{ standing: 'blocking', location: { path: 'src/token-bucket.js' } }]);
+    const [found] = first.findings;
+    const blocker: OpenBlocker = {
+      ...{ findingId: `f-${'1'.repeat(32)}`, digest: `sha256:${'1'.repeat(64)}`, type: 'correctness' },
+      ...{ severity: 'blocker', failureScenario: '', requiredFix: '' },
+      location: { path: found?.location?.path ?? '', fromLine: 1, toLine: 1 },
+    };
+    const saidOf = async (head: string, change: Partial<OpenBlocker> = {}) => {
+      look(head);
+      const { text } = await reviewed({ ...under(at), head, blockers: [{ ...blocker, ...change }] });
+      return readReviewText(Buffer.from(text)).report.dispositions.map(({ disposition }) => disposition);
+    };
+    expect(await saidOf(at.two)).toEqual(['still_present']);
+    expect(await saidOf(at.mended)).toEqual(['resolved']);
+    const elsewhere = { path: 'src/gone.js', fromLine: 1, toLine: 1 };
+    expect(await saidOf(at.mended, { location: elsewhere })).toEqual(['superseded_by_subject_change']);
+  });
+
+  test('as a security reviewer decides by what the change adds, and by nothing that somebody else judges', async () => {
+    const asked = { ...under(at), verifierClass: 'security', review: 'segment-2-security.md' };
+    look(at.two);
+    expect((await reviewed({ ...asked, head: at.two })).reading).toEqual({ verdict: 'APPROVED' });
+    look(at.mended);
+    write('src/settings.js', "export const password = 'correct horse';\nexport const run = (text) => eval(text);\n");
+    const head = commit('Add settings');
+    const holed = await reviewed({ ...asked, head });
+    expect(holed.reading).toEqual({ verdict: 'REJECTED', token: 'RETRY_FORJA', failureClass: 'hard-coded-secret' });
+    expect(holed.appended?.[0]).toBe('segment-2-security.md');
+    const { findings } = readReviewText(Buffer.from(holed.text)).report;
+    expect(findings.map(({ type, location }) => [type, location?.path, location?.from_line])).toEqual([
+      ['security', 'src/settings.js', 1],
+      ['security', 'src/settings.js', 2],
+    ]);
+    expect(holed.text, 'a credential is not quoted').not.toContain('correct horse');
   });
 
   test('a change that changes nothing is for a person', async () => {

@@ -1,19 +1,16 @@
 /** The scripted SENTINEL: reads, writes its review, appends it, and answers the approval with what the review says. */
+import { SECURITY_CLASS } from '../../../../schemas/gate/vocabulary.ts';
 import type { Assignment, HarnessContext } from '../../../../schemas/harness-api.ts';
 import type { Desk } from './forge.ts';
-import { judge, type Judgement } from './judge.ts';
+import { judge } from './judge.ts';
+import { rejected, reviewText } from './judgement.ts';
 
 /** The review, which is also its message. */
 export async function workAsSentinel({ git, calls, say }: Desk, context: HarnessContext): Promise<string> {
   const { assignment, approval } = context;
   if (assignment === null || assignment.review === null) {
-    return reviewText('Nothing', {
-      verdict: 'REJECTED',
-      token: 'BLOCKED_UPSTREAM',
-      failureClass: 'nothing-asked',
-      seen: [],
-      found: ['Nothing is asked of this workspace, so there is nothing to judge.'],
-    });
+    const found = ['Nothing is asked of this workspace, so there is nothing to judge.'];
+    return reviewText('Nothing', rejected('BLOCKED_UPSTREAM', 'nothing-asked', [], found));
   }
   const judgement = await judge(git, assignment);
   say(`${assignment.review}: ${judgement.verdict}`);
@@ -25,35 +22,10 @@ export async function workAsSentinel({ git, calls, say }: Desk, context: Harness
   return text;
 }
 
-function titleOf({ phase, segment, title }: Assignment): string {
-  if (phase === 'plan_review') return `The plan of "${title}"`;
+function titleOf({ phase, segment, title, verifierClass }: Assignment): string {
+  const security = verifierClass === SECURITY_CLASS ? 'Security of ' : '';
+  if (phase === 'plan_review') return `${security}The plan of "${title}"`;
   return segment === null || phase !== 'segment_review'
-    ? `"${title}"`
-    : `Segment ${segment.n} of ${segment.of} of "${title}"`;
-}
-
-function reviewText(title: string, { verdict, token, failureClass, seen, found }: Judgement): string {
-  const block = {
-    verdict,
-    ...(token === null ? {} : { verdict_token: token }),
-    ...(failureClass === null ? {} : { failure_class: failureClass }),
-  };
-  return [
-    `# ${title}`,
-    '',
-    '## Looked at',
-    '',
-    ...(seen.length === 0 ? ['Nothing could be.'] : seen.map((line) => `- ${line}`)),
-    '',
-    '## Specific feedback',
-    '',
-    ...(found.length === 0 ? ['None.'] : found),
-    '',
-    '## Verdict',
-    '',
-    '```json',
-    JSON.stringify(block),
-    '```',
-    '',
-  ].join('\n');
+    ? `${security}"${title}"`
+    : `${security}Segment ${segment.n} of ${segment.of} of "${title}"`;
 }
