@@ -17,7 +17,9 @@ import {
   OPERATOR_PATHS,
   ORCHESTRATION_PATHS,
   type ClosePairAnswer,
+  type DecideGateRequest,
   type DecideTicketRequest,
+  type GateDecidedAnswer,
   type IncidentListAnswer,
   type IncidentRuledAnswer,
   type RulingRequest,
@@ -72,8 +74,8 @@ export interface SendOptions {
 
 /** Three heartbeats. */
 const SILENCE_MS = 45_000;
-/** Importing a large repository takes as long as it takes, within this. */
-const LONG_MS = 10 * 60_000;
+/** Taking in a history of many gigabytes takes as long as it takes, within this. */
+const LONG_MS = 2 * 3_600_000;
 
 const A2A = { [A2A_HEADERS.version]: '1.0', [A2A_HEADERS.extensions]: VERIFY_EXTENSION };
 
@@ -163,7 +165,7 @@ export class GatewayClient {
 
   // The operator API
 
-  /** Uploads a git bundle. @throws `bundle_too_large` */
+  /** Uploads a git bundle. @throws `bundle_too_large`, `disk_full`, and what the stream itself failed with */
   importBundle(bundle: Readable | Uint8Array): Promise<ImportAnswer> {
     const stream = bundle instanceof Readable ? bundle : Readable.from([bundle]);
     const call: Call = { method: 'POST', path: OPERATOR_PATHS.imports, stream, timeoutMs: LONG_MS };
@@ -235,6 +237,15 @@ export class GatewayClient {
   decideTicket(ticket: string, request: DecideTicketRequest): Promise<TicketDecidedAnswer> {
     const call: Call = { method: 'POST', path: ORCHESTRATION_PATHS.ticketDecision(ticket), json: request };
     return this.#ask({ ...call, timeoutMs: 30_000 }, 'portcullis/ticket-decided/v1');
+  }
+
+  /**
+   * The caller's own decision on what a gate judges, as evidence: decide to retry, and the gate is evaluated with it.
+   * @throws `ticket_stale`, `ticket_mismatch`, `override_refused`, `not_allowed`, `ticket_ended`, `not_found`
+   */
+  decideGate(ticket: string, request: DecideGateRequest): Promise<GateDecidedAnswer> {
+    const call: Call = { method: 'POST', path: ORCHESTRATION_PATHS.gateDecision(ticket), json: request };
+    return this.#ask({ ...call, timeoutMs: 30_000 }, 'portcullis/gate-decided/v1');
   }
 
   listWorkspaces(query: { readonly limit?: number } = {}): Promise<WorkspaceListAnswer> {

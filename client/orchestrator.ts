@@ -11,6 +11,7 @@
  * await orchestrator.startTicket(definition, { importId: null, baseSha: null, remote: 'https://git.example/bucket.git' });
  * for await (const { phase, waitingOn } of orchestrator.watch('T-048')) console.log(phase, waitingOn);
  */
+import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { WorkflowExecutionAlreadyStartedError, type Client } from '@temporalio/client';
 import { asPortcullisError, portcullisError } from '../schemas/errors.ts';
@@ -19,7 +20,7 @@ import type { TicketDefinition } from '../schemas/ticket/definition.ts';
 import { isTerminal } from '../schemas/ticket/phase.ts';
 import { ticketStartOptions } from '../schemas/ticket/start.ts';
 import type { TicketState, TicketUpdateOutcome } from '../schemas/ticket/state.ts';
-import { ticketUpdateId } from '../schemas/ticket/update-id.ts';
+import { isPassingOutcome, repeatedUpdateId, ticketUpdateId } from '../schemas/ticket/update-id.ts';
 import {
   TICKET_UPDATES,
   TICKET_WORKFLOW,
@@ -125,7 +126,8 @@ export class Orchestrator {
   /**
    * FORGE's plan is at this pushed commit. `revision` is the ticket's at which this was decided, here and below; the same request
    * again is answered as the first one was.
-   * @throws `ticket_stale`, `ticket_phase`, `ticket_ended`, `missing_artifact`, `candidate_unchanged`, `ticket_mismatch`, `not_found`
+   * @throws `ticket_stale`, `ticket_phase`, `ticket_ended`, `missing_artifact`, `candidate_unchanged`, `ticket_mismatch`,
+   *   `submission_unavailable` (nobody could look; the same request again is looked at again), `not_found`
    */
   submitPlan(ticket: string, request: Asked<SubmitPlan>): Promise<TicketMoved> {
     return this.#update(ticket, 'submitPlan', { ...request, by: this.#by });
@@ -213,20 +215,27 @@ export class Orchestrator {
     request: TicketUpdateArguments[U],
   ): Promise<TicketMoved> {
     const handle = this.#temporal.workflow.getHandle(ticketWorkflowId({ tenant: this.#tenant, ticket }));
-    const options = { args: [request] as [TicketUpdateArguments[U]], updateId: ticketUpdateId(update, request) };
-    const send = async (tries: number): Promise<TicketUpdateOutcome> => {
+    const args: [TicketUpdateArguments[U]] = [request];
+    const send = async (updateId: string, tries: number): Promise<TicketUpdateOutcome> => {
       try {
-        return await handle.executeUpdate<TicketUpdateOutcome, [TicketUpdateArguments[U]]>(
-          TICKET_UPDATES[update],
-          options,
-        );
+        return await handle.executeUpdate<TicketUpdateOutcome, [TicketUpdateArguments[U]]>(TICKET_UPDATES[update], {
+          args,
+          updateId,
+        });
       } catch (thrown) {
         if (tries <= 1 || !lostItsTask(thrown)) throw orchestratorFailure(thrown, ticket);
       }
       await delay(RETRY_MS);
-      return await send(tries - 1);
+      return await send(updateId, tries - 1);
     };
-    const outcome = await this.#temporal.withDeadline(Date.now() + UPDATE_MS, () => send(UPDATE_TRIES));
+    const id = ticketUpdateId(update, request);
+    const outcome = await this.#temporal.withDeadline(Date.now() + UPDATE_MS, async () => {
+      const first = await send(id, UPDATE_TRIES);
+      // Nobody could tell, now or when it was sent before: Temporal would answer the same for ever.
+      return isPassingOutcome(first)
+        ? await send(repeatedUpdateId(id, randomBytes(6).toString('hex')), UPDATE_TRIES)
+        : first;
+    });
     if (!outcome.accepted) throw portcullisError(outcome.refusal.code, outcome.refusal.details);
     const { accepted: _, ...moved } = outcome;
     return moved;

@@ -1,13 +1,15 @@
 /** Tells a ticket's workflow what an agent submitted. Authority was checked before; the workflow decides whether it fits. */
+import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import {
   WorkflowNotFoundError,
   WorkflowUpdateFailedError,
   WorkflowUpdateRPCTimeoutOrCancelledError,
 } from '@temporalio/client';
-import { portcullisError } from '../schemas/errors.ts';
+import { ApplicationFailure } from '@temporalio/common';
+import { isErrorCode, portcullisError, type PortcullisError } from '../schemas/errors.ts';
 import type { TicketUpdateOutcome } from '../schemas/ticket/state.ts';
-import { ticketUpdateId } from '../schemas/ticket/update-id.ts';
+import { isPassingOutcome, repeatedUpdateId, ticketUpdateId } from '../schemas/ticket/update-id.ts';
 import { TICKET_UPDATES, type TicketUpdateArguments } from '../schemas/ticket/workflow.ts';
 import { ticketWorkflowId } from '../schemas/workflow-ids.ts';
 import type { GatewayContext } from './context.ts';
@@ -36,20 +38,27 @@ export async function updateTicket<U extends UpdateName>(
   request: TicketUpdateArguments[U],
 ): Promise<Taken> {
   const handle = temporal.workflow.getHandle(ticketWorkflowId(ticket));
-  const options = { args: [request] as [TicketUpdateArguments[U]], updateId: ticketUpdateId(update, request) };
-  const send = async (tries: number): Promise<TicketUpdateOutcome> => {
+  const args: [TicketUpdateArguments[U]] = [request];
+  const send = async (updateId: string, tries: number): Promise<TicketUpdateOutcome> => {
     try {
-      return await handle.executeUpdate<TicketUpdateOutcome, [TicketUpdateArguments[U]]>(
-        TICKET_UPDATES[update],
-        options,
-      );
+      return await handle.executeUpdate<TicketUpdateOutcome, [TicketUpdateArguments[U]]>(TICKET_UPDATES[update], {
+        args,
+        updateId,
+      });
     } catch (thrown) {
       if (tries <= 1 || !lostItsTask(thrown)) throw updateFailure(thrown, ticket.ticket);
     }
     await delay(RETRY_MS);
-    return await send(tries - 1);
+    return await send(updateId, tries - 1);
   };
-  const outcome = await temporal.withDeadline(Date.now() + UPDATE_MS, () => send(UPDATE_TRIES));
+  const id = ticketUpdateId(update, request);
+  const outcome = await temporal.withDeadline(Date.now() + UPDATE_MS, async () => {
+    const first = await send(id, UPDATE_TRIES);
+    // Nobody could tell, now or when it was sent before: Temporal would answer the same for ever.
+    return isPassingOutcome(first)
+      ? await send(repeatedUpdateId(id, randomBytes(6).toString('hex')), UPDATE_TRIES)
+      : first;
+  });
   if (outcome.accepted) return outcome;
   throw portcullisError(outcome.refusal.code, outcome.refusal.details);
 }
@@ -59,8 +68,18 @@ function updateFailure(thrown: unknown, ticket: string): unknown {
   if (thrown instanceof WorkflowUpdateRPCTimeoutOrCancelledError) {
     return portcullisError('temporal_unavailable', { reason: 'the ticket did not answer in time' }, thrown);
   }
-  // A validator refused it: the ticket has moved on.
-  if (thrown instanceof WorkflowUpdateFailedError)
-    return portcullisError('state_conflict', { what: 'The ticket' }, thrown);
+  if (thrown instanceof WorkflowUpdateFailedError) return refusedBy(thrown);
   return temporalFailure(thrown);
+}
+
+/** What the ticket's validator refused with, by its own code. */
+function refusedBy(thrown: WorkflowUpdateFailedError): PortcullisError {
+  const { cause } = thrown;
+  const code = cause instanceof ApplicationFailure ? (cause.type ?? '') : '';
+  if (!isErrorCode(code)) return portcullisError('state_conflict', { what: 'The ticket' }, thrown);
+  const details: unknown = cause instanceof ApplicationFailure ? cause.details?.[0] : null;
+  const named = Object.entries(Object(details) as object).filter(
+    (entry): entry is [string, string | number] => typeof entry[1] === 'string' || typeof entry[1] === 'number',
+  );
+  return portcullisError(code, Object.fromEntries(named), thrown);
 }

@@ -10,6 +10,9 @@ async function written(transition: RecordedTransition): Promise<Write> {
   const tickets: TicketStore = {
     writeTicket: (_, write) => Promise.resolve(void writes.push(write)),
     readTicket: () => Promise.resolve(null),
+    markOpen: () => Promise.resolve(),
+    forgetOpen: () => Promise.resolve(),
+    listOpen: () => Promise.resolve([]),
   };
   await recordTransition({ tickets }, transition);
   const [write] = writes;

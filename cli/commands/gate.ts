@@ -1,5 +1,11 @@
 /** `portcullis gate`: decisions, why they came out as they did, and whether they count now. */
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
+import {
+  HUMAN_ANSWERS,
+  OVERRIDABLE_CASES,
+  type HumanAnswer,
+  type OverridableCase,
+} from '../../schemas/gate/vocabulary.ts';
 import { action, exampleHelp } from '../program.ts';
 import { gateEvalCommand } from './gate-eval.ts';
 
@@ -40,5 +46,33 @@ export function gateCommand(): Command {
       return gateHistory(context, args[0] ?? '');
     }),
   );
+  noun.addCommand(decideVerb());
   return noun.addCommand(gateEvalCommand());
+}
+
+function decideVerb(): Command {
+  const decide = new Command('decide')
+    .description(
+      'decide yourself on what a gate judges: evidence for its next evaluation, which a retry of the ticket starts',
+    )
+    .argument('<id>', ID)
+    .addOption(new Option('--decision <word>', 'what you say').choices([...HUMAN_ANSWERS]).makeOptionMandatory())
+    .addOption(new Option('--case <case>', 'what an override removes').choices([...OVERRIDABLE_CASES]))
+    .requiredOption('--reason <text>', 'why; it is kept as a record of its own')
+    .option('--expires <when>', 'until when it counts: 90m, 12h, 7d, or a time such as 2026-12-31T12:00:00Z');
+  exampleHelp(
+    decide,
+    'portcullis gate decide T-048 --decision approve --reason "read the diff and the review"',
+    'portcullis gate decide T-048 --decision override --case inconclusive --reason "seen by hand" --expires 12h',
+  );
+  return action(decide, async (context, { args }) => {
+    const { decideGate } = await import('../gate/decide.ts');
+    const flags = decide.opts<{ decision: HumanAnswer; case?: OverridableCase; reason: string; expires?: string }>();
+    return decideGate(context, args[0] ?? '', {
+      decision: flags.decision,
+      case: flags.case ?? null,
+      reason: flags.reason,
+      expires: flags.expires ?? null,
+    });
+  });
 }

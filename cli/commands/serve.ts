@@ -47,7 +47,7 @@ export function serveCommand(): Command {
   });
   part(
     'egress',
-    'the egress: the only way from a preparation to a package registry',
+    'the egress: the only way from a workspace to package registries and to models',
     EGRESS_SETTINGS,
     async (context) => {
       const { serveEgress } = await import('../serve/egress.ts');

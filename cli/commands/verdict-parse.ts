@@ -1,7 +1,7 @@
 /** `portcullis verdict parse FILE`: what the orchestrator reads in a reviewer's message, or why it cannot. */
 import { Command } from 'commander';
 import { MESSAGE_BOUNDS } from '../../policies/verdicts/bounds.ts';
-import { parseVerdictBytes } from '../../policies/verdicts/parse.ts';
+import { readReviewText } from '../../policies/verdicts/report.ts';
 import { routeOf } from '../../policies/verdicts/route.ts';
 import type { VerdictReading, VerdictRoute } from '../../schemas/verdict.ts';
 import type { Output, Style } from '../output.ts';
@@ -30,7 +30,7 @@ export async function verdictParse(
   { file, stdin = process.stdin }: { readonly file: string; readonly stdin?: AsyncIterable<unknown> },
   output: Output,
 ): Promise<number> {
-  const reading = parseVerdictBytes(await readPastBound(file, MESSAGE_BOUNDS.bytes, stdin));
+  const { reading } = readReviewText(await readPastBound(file, MESSAGE_BOUNDS.bytes, stdin));
   const route = routeOf(reading);
   output.result('Verdict', verdictJson(reading, route), verdictText(reading, route, output));
   return EXIT[reading.verdict];

@@ -36,7 +36,9 @@ export function workspaceCommand(): Command {
 }
 
 export function incidentCommand(): Command {
-  const noun = new Command('incident').description('workspaces that could not be destroyed, and rulings on them');
+  const noun = new Command('incident').description(
+    'workspaces that could not be destroyed, landings under an authority that changed, and rulings on them',
+  );
   const list = listing('list', 'list incidents, the newest first');
   exampleHelp(list, 'portcullis incident list');
   noun.addCommand(
@@ -49,7 +51,10 @@ export function incidentCommand(): Command {
     .description('rule on an incident')
     .argument('<id>')
     .addOption(
-      new Option('--ruling <word>', 'try again, let Coder forget it and sweep, or it was dealt with outside')
+      new Option(
+        '--ruling <word>',
+        'try again, let Coder forget it and sweep, or it was dealt with outside (a landing: only close)',
+      )
         .choices(['retry', 'orphan', 'close'])
         .makeOptionMandatory(),
     )

@@ -66,7 +66,11 @@ function standingText({ ticket, decision: { decision }, standing }: GateAnswer, 
 }
 
 /** What a person asks first: what it says and why, whether that still counts, and what would change it. */
-export function whyText({ decision: { decision }, standing }: GateAnswer, output: Output): string {
+export function whyText(answer: GateAnswer, output: Output): string {
+  const {
+    decision: { decision },
+    standing,
+  } = answer;
   const live = decision.reasons.filter((reason) => !reason.overridden);
   const said =
     live.length === 0
@@ -80,7 +84,32 @@ export function whyText({ decision: { decision }, standing }: GateAnswer, output
     ...standingSentences(standing),
     ...[...mends].map((mend) => output.style('dim', `To do: ${mend}`)),
     ...standing.moved.map((name) => output.style('dim', `To do: ${MOVED[name].mend}`)),
+    ...personsCommands(answer).map((command) => output.style('dim', `To do: ${command}`)),
   ].join('\n');
+}
+
+/** What exactly a person can say that would change it; empty when nothing can, or when it does not count anyway. */
+export function personsCommands({
+  ticket,
+  decision: { decision },
+  standing,
+  overrides,
+}: GateAnswer): readonly string[] {
+  const open = decision.decision === 'human_required' || decision.decision === 'blocked';
+  if (ticket === null || !open || standing.applicability !== 'applicable') return [];
+  const live = decision.reasons.filter((reason) => !reason.overridden);
+  // Case 9 is the last: while another decides, an approval changes nothing yet.
+  const [deciding] = live;
+  if (deciding === undefined) return [];
+  const command = `portcullis gate decide ${ticket} --decision`;
+  const rule = overrides.find((listed) => listed.case === deciding.case);
+  const said =
+    deciding.case === 'human_absent'
+      ? [`${command} approve --reason …`]
+      : rule === undefined
+        ? []
+        : [`${command} override --case ${rule.case} --reason … (${rule.min} of the role ${rule.role})`];
+  return said.length === 0 ? [] : [...said, `portcullis ticket decide ${ticket} --decision retry --reason …`];
 }
 
 function standingSentences({ applicability, moved, validUntil }: DecisionStanding): readonly string[] {

@@ -15,7 +15,17 @@ export async function evidenceLines(
   if (record === null) return [];
   const upTo = new Map(indexes.map(({ index, length }) => [index, length]));
   const { set } = await assembleEvidence(reader, tenant, { record, digest: subjectDigest }, upTo);
-  return set.items.slice(0, EVIDENCE_LINES).map(lineOf);
+  return await Promise.all(set.items.slice(0, EVIDENCE_LINES).map((item) => withReason(reader, tenant, item)));
+}
+
+/** A person's words are a record of their own; what cannot be read of them is not guessed. */
+async function withReason(reader: GateReader, tenant: string, item: EvidenceItem): Promise<EvidenceLine> {
+  const line = lineOf(item);
+  if (item.record?.schema !== 'portcullis/human-decision/v1') return line;
+  const { case: of, reason } = item.record;
+  const words = await reader.readReason(tenant, reason.digest).catch(() => null);
+  const parts = [of, words?.text].filter((part) => part != null);
+  return { ...line, detail: [line.detail, ...parts].join(': ') };
 }
 
 function lineOf({ digest, record, problem }: EvidenceItem): EvidenceLine {

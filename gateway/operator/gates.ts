@@ -27,7 +27,8 @@ export async function showGate(gates: GateReading, tenant: string, id: string): 
   const standing = await decisionStanding(gates.reader, gates.keys, { tenant, evaluationKey });
   const ticket = await ticketOf(gates, tenant, decision.decision.subjectDigest);
   const evidence = await evidenceLines(gates.reader, tenant, decision.decision);
-  return { schema: 'portcullis/gate-view/v1', ticket, decision, standing, evidence };
+  const overrides = await overridesOf(gates, tenant, decision.decision.policy.digest);
+  return { schema: 'portcullis/gate-view/v1', ticket, decision, standing, overrides, evidence };
 }
 
 /** Every decision about a ticket or a subject, newest first. @throws `not_found`, `schema_invalid` */
@@ -115,6 +116,19 @@ async function ticketOf({ reader }: GateReading, tenant: string, digest: Digest<
     return (await reader.readSubject(tenant, digest))?.missionId ?? null;
   } catch (thrown) {
     if (isUnreadable(thrown)) return null;
+    throw thrown;
+  }
+}
+
+async function overridesOf(
+  { reader }: GateReading,
+  tenant: string,
+  digest: Digest<'policy'>,
+): Promise<GateAnswer['overrides']> {
+  try {
+    return (await reader.readPolicy(tenant, digest))?.overrides ?? [];
+  } catch (thrown) {
+    if (isUnreadable(thrown)) return [];
     throw thrown;
   }
 }

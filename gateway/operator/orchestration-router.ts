@@ -1,10 +1,12 @@
 /** The operator API of tickets, workspaces and incidents. Mount it beside `operatorRouter`. */
 import { Router } from 'express';
 import { lifecycleReader } from '../../activities/store/lifecycle.ts';
+import { gateReader } from '../../activities/store/gate-reader.ts';
 import { ticketReader } from '../../activities/store/tickets.ts';
 import type { StoreConnection } from '../../activities/store/connect.ts';
 import { portcullisError } from '../../schemas/errors.ts';
 import {
+  decideGateRequestSchema,
   decideTicketRequestSchema,
   rulingRequestSchema,
   startTicketRequestSchema,
@@ -14,7 +16,7 @@ import { ORCHESTRATION_PATHS } from '../../schemas/operator-api.ts';
 import type { GatewayContext } from '../context.ts';
 import { parsed } from '../http/body.ts';
 import { operations } from './operations.ts';
-import { decideTicket, listTickets, showTicket, startTicket } from './tickets.ts';
+import { decideGate, decideTicket, listTickets, showTicket, startTicket } from './tickets.ts';
 import { listIncidents, listWorkspaces, rule, showWorkspace, tearDown } from './workspaces.ts';
 
 const LIST_LIMIT = 500;
@@ -25,11 +27,12 @@ export function orchestrationRouter(ctx: GatewayContext, reader: StoreConnection
   const { run, body, parameter } = operations(ctx);
   const tickets = ticketReader(reader);
   const lifecycle = lifecycleReader(reader);
+  const evidence = gateReader(reader);
   const { tickets: ticketsPath, workspaces: workspacesPath, incidents: incidentsPath } = ORCHESTRATION_PATHS;
 
   router.post(
     ticketsPath,
-    run(async (by, req) => startTicket(ctx, by, parsed(startTicketRequestSchema, await body(req)))),
+    run(async (by, req) => startTicket(ctx, evidence, by, parsed(startTicketRequestSchema, await body(req)))),
   );
   router.get(
     ticketsPath,
@@ -43,6 +46,12 @@ export function orchestrationRouter(ctx: GatewayContext, reader: StoreConnection
     `${ticketsPath}/:ticket/decision`,
     run(async (by, req) =>
       decideTicket(ctx, by, parameter(req, 'ticket'), parsed(decideTicketRequestSchema, await body(req))),
+    ),
+  );
+  router.post(
+    `${ticketsPath}/:ticket/gate-decision`,
+    run(async (by, req) =>
+      decideGate(ctx, by, parameter(req, 'ticket'), parsed(decideGateRequestSchema, await body(req))),
     ),
   );
   router.get(
@@ -66,7 +75,7 @@ export function orchestrationRouter(ctx: GatewayContext, reader: StoreConnection
   router.post(
     `${incidentsPath}/:incident/ruling`,
     run(async (by, req) =>
-      rule(ctx, lifecycle, by, parameter(req, 'incident'), parsed(rulingRequestSchema, await body(req))),
+      rule(ctx, { lifecycle, tickets }, by, parameter(req, 'incident'), parsed(rulingRequestSchema, await body(req))),
     ),
   );
   return router;

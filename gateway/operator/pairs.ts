@@ -23,15 +23,19 @@ import {
 import { closePairWorkflowId, killSwitchWorkflowId, openPairWorkflowId } from '../../schemas/workflow-ids.ts';
 import type { Principal } from '../authority/authenticate.ts';
 import type { GatewayContext } from '../context.ts';
+import { importedBytes } from './imports.ts';
 import { runControlWorkflow } from './workflows.ts';
 
-/** A large repository takes a while to check; the rest is a few writes. */
+/** The rest is a few writes. */
 const OPEN_WAIT_MS = 120_000;
+/** Each object of a bundle is checked, twice where history is cut. */
+const OPEN_WAIT_MS_PER_GIB = 180_000;
 const WAIT_MS = 30_000;
 
 export async function openPair(ctx: GatewayContext, by: Principal, request: OpenPairRequest): Promise<OpenPairAnswer> {
   const { tenant } = by;
-  const { pair, headSha } = request;
+  const { pair, headSha, importId } = request;
+  const bytes = importId === null ? 0 : await importedBytes(ctx, tenant, importId);
   const input: OpenPairInput = { ...request, tenant, by: by.id };
   const result = await runControlWorkflow<OpenPairResult>(ctx, {
     type: GATEWAY_WORKFLOWS.openPair,
@@ -40,7 +44,7 @@ export async function openPair(ctx: GatewayContext, by: Principal, request: Open
     pair,
     input,
     summary: `open ${pair} at ${headSha.slice(0, 12)}`,
-    waitMs: OPEN_WAIT_MS,
+    waitMs: OPEN_WAIT_MS + Math.ceil(bytes / 2 ** 30) * OPEN_WAIT_MS_PER_GIB,
   });
   return { schema: 'portcullis/pair-opened/v1', ...result };
 }
@@ -82,7 +86,7 @@ async function presenceOf(ctx: GatewayContext, tenant: string, roles: PairRoles)
 
 export async function readKillSwitch(ctx: GatewayContext, tenant: string): Promise<KillSwitchAnswer> {
   const active = await ctx.reader.readKillSwitch(tenant);
-  return { schema: 'portcullis/kill-switch-state/v1', active, cancelled: null };
+  return { schema: 'portcullis/kill-switch-state/v1', active, cancelled: null, tickets: null };
 }
 
 /** @throws `not_allowed` for the switch of every tenant, unless this installation has one tenant only */
@@ -98,7 +102,7 @@ export async function turnKillSwitch(
   }
   const { on, reason, cancelRunning } = request;
   const input: SetKillSwitchInput = { tenant, scope, on, reason, by: by.id, cancelRunning };
-  const { cancelled } = await runControlWorkflow<SetKillSwitchResult>(ctx, {
+  const { cancelled, tickets } = await runControlWorkflow<SetKillSwitchResult>(ctx, {
     type: GATEWAY_WORKFLOWS.setKillSwitch,
     workflowId: killSwitchWorkflowId({ tenant, serial: randomBytes(8).toString('hex') }),
     tenant,
@@ -107,5 +111,5 @@ export async function turnKillSwitch(
     summary: `kill switch ${on ? 'on' : 'off'}: ${reason}`,
     waitMs: WAIT_MS,
   });
-  return { ...(await readKillSwitch(ctx, tenant)), cancelled };
+  return { ...(await readKillSwitch(ctx, tenant)), cancelled, tickets };
 }

@@ -1,6 +1,7 @@
 /** Workspaces and incidents as an operator sees and ends them. */
 import { WorkflowNotFoundError } from '@temporalio/client';
 import type { LifecycleReader } from '../../activities/store/lifecycle-port.ts';
+import type { TicketReader } from '../../activities/store/tickets.ts';
 import { portcullisError } from '../../schemas/errors.ts';
 import { checkedName } from '../../schemas/names.ts';
 import type {
@@ -11,7 +12,7 @@ import type {
   WorkspaceAnswer,
   WorkspaceListAnswer,
 } from '../../schemas/operator-api.ts';
-import type { WorkspaceRecord } from '../../schemas/workspace/lifecycle.ts';
+import type { IncidentRecord, WorkspaceRecord } from '../../schemas/workspace/lifecycle.ts';
 import {
   WORKSPACE_SIGNALS,
   WORKSPACE_UPDATES,
@@ -22,6 +23,7 @@ import {
 import type { Principal } from '../authority/authenticate.ts';
 import type { GatewayContext } from '../context.ts';
 import { temporalFailure } from '../temporal.ts';
+import { decideTicket } from './tickets.ts';
 
 const CALL_MS = 10_000;
 
@@ -68,16 +70,17 @@ export async function listIncidents(
   return { schema: 'portcullis/incident-list/v1', items: await lifecycle.listIncidents(tenant, limit) };
 }
 
-/** @throws `not_found`, `state_conflict` for an incident that is closed */
+/** @throws `not_found`, `state_conflict` for an incident that is closed, `schema_invalid` for a ruling that it does not take */
 export async function rule(
   ctx: GatewayContext,
-  lifecycle: LifecycleReader,
+  { lifecycle, tickets }: { readonly lifecycle: LifecycleReader; readonly tickets: TicketReader },
   by: Principal,
   id: string,
   request: RulingRequest,
 ): Promise<IncidentRuledAnswer> {
   const incident = await lifecycle.readIncident(by.tenant, checkedName('incident', id));
   if (incident === null) throw portcullisError('not_found', { what: 'incident', id });
+  if (incident.kind === 'landing') return await ruleOnLanding(ctx, tickets, by, incident, request);
   const ruling: IncidentRuling = { ...request, by: by.id };
   try {
     const { taken } = await ctx.temporal.withDeadline(Date.now() + CALL_MS, () =>
@@ -91,6 +94,29 @@ export async function rule(
       throw portcullisError('state_conflict', { what: `The incident ${id}` });
     throw temporalFailure(thrown);
   }
+}
+
+/** The ticket waits for exactly this ruling, and goes on with it. */
+async function ruleOnLanding(
+  ctx: GatewayContext,
+  tickets: TicketReader,
+  by: Principal,
+  { id, ticket }: IncidentRecord,
+  { ruling, reason }: RulingRequest,
+): Promise<IncidentRuledAnswer> {
+  if (ruling !== 'close') {
+    throw portcullisError('schema_invalid', {
+      path: 'ruling',
+      reason: 'can only be close: what has landed stays landed',
+    });
+  }
+  const record = await tickets.readTicket(by.tenant, ticket);
+  const stop = record?.state.stop ?? null;
+  if (record === null || stop?.cause !== 'landing_incident' || stop.detail !== id) {
+    throw portcullisError('state_conflict', { what: `The incident ${id}` });
+  }
+  await decideTicket(ctx, by, ticket, { decision: 'retry', reason, revision: record.state.revision });
+  return { schema: 'portcullis/incident-ruled/v1', incident: id, taken: true };
 }
 
 async function known(lifecycle: LifecycleReader, tenant: string, id: string): Promise<WorkspaceRecord> {

@@ -10,7 +10,7 @@ import type { TicketEvent } from '../../schemas/ticket/event.ts';
 import { isTerminal } from '../../schemas/ticket/phase.ts';
 import { STATE_LIMITS, type TicketRefusal, type TicketState } from '../../schemas/ticket/state.ts';
 import { onCandidateConflicted, onCandidateMade, onCandidateTested } from './on-candidate.ts';
-import { onGateDecided } from './on-gate.ts';
+import { onGateDecided, onPersonDecided } from './on-gate.ts';
 import {
   onBaseMoved,
   onCiReported,
@@ -120,6 +120,8 @@ function handle(state: TicketState, event: TicketEvent): Change {
       return onArtifactMissing(state, event);
     case 'gateDecided':
       return onGateDecided(state, event);
+    case 'personDecided':
+      return onPersonDecided(state, event);
     case 'candidateMade':
       return onCandidateMade(state, event);
     case 'candidateConflicted':

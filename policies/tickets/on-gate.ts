@@ -1,8 +1,8 @@
 /** The gate's decision: the only thing that moves a reviewed phase. */
 import type { EventOf } from '../../schemas/ticket/event.ts';
 import { isReview, type ReviewPhase } from '../../schemas/ticket/phase.ts';
-import { STATE_LIMITS, type TicketPass, type TicketState } from '../../schemas/ticket/state.ts';
-import { enter, mismatch, moved, newest, refs, refused, stop, type Change } from './outcome.ts';
+import { STATE_LIMITS, type TicketPass, type TicketReview, type TicketState } from '../../schemas/ticket/state.ts';
+import { enter, mismatch, moved, newest, noted, refs, refused, stop, type Change, type Refused } from './outcome.ts';
 import { sendBack } from './rework.ts';
 
 export function onGateDecided(state: TicketState, event: EventOf<'gateDecided'>): Change {
@@ -23,16 +23,17 @@ export function onGateDecided(state: TicketState, event: EventOf<'gateDecided'>)
   const [reason = event.decision] = event.reasons;
   switch (event.decision) {
     case 'pass':
-      return review.route === 'proceed'
+      return review.route === 'proceed' || event.overruled
         ? moved(advance(decided, phase, passOf(decided, event)), `${event.gate} gate: pass`)
         : moved(
-            stop(decided, 'awaiting_human', 'verdict_contradicts_gate', event.evaluationKey, phase),
+            held(stop(decided, 'awaiting_human', 'verdict_contradicts_gate', event.evaluationKey, phase), review),
             'the gate passes what the reviewer rejected',
           );
     case 'rework':
       return sendBack(decided, {
         of: event.gate,
         at: event.at,
+        held: review,
         cause: reason,
         feedback: {
           from: 'gate',
@@ -40,17 +41,48 @@ export function onGateDecided(state: TicketState, event: EventOf<'gateDecided'>)
           refs: [event.evaluationKey, ...refs(event.blockers)],
         },
       });
-    case 'human_required': {
-      const held = stop(decided, 'awaiting_human', 'gate_human_required', reason, phase);
-      // What was verified stays verified: once the person's record is there, the same subject is evaluated again.
-      return moved({ ...held, review }, `${event.gate} gate: a person has to decide`);
-    }
+    case 'human_required':
+      return moved(
+        held(stop(decided, 'awaiting_human', 'gate_human_required', reason, phase), review),
+        `${event.gate} gate: a person has to decide`,
+      );
     case 'blocked':
       return moved(
-        stop(decided, 'blocked', 'gate_blocked', reason, phase),
+        held(stop(decided, 'blocked', 'gate_blocked', reason, phase), review),
         `${event.gate} gate: cannot be judged (${reason})`,
       );
   }
+}
+
+/** What was verified stays verified: once a person's record is there, the same subject is evaluated again. */
+function held(stopped: TicketState, review: TicketReview): TicketState {
+  return { ...stopped, review };
+}
+
+/**
+ * A person decided on exactly what is judged here. It moves nothing: what it comes to says the next evaluation.
+ * @returns refusal for another subject or gate
+ */
+export function onPersonDecided(state: TicketState, event: EventOf<'personDecided'>): Change {
+  const { review } = state;
+  const other = otherSubject(state, event);
+  if (review === null || other !== null)
+    return other ?? refused('ticket_phase', { event: event.type, phase: state.phase });
+  const people = review.people.filter((id) => id !== event.decisionId);
+  return noted(
+    { ...state, review: { ...review, people: newest([...people, event.decisionId], STATE_LIMITS.ids) } },
+    `${event.decision} by ${event.actor}`,
+  );
+}
+
+/** Why a person's decision is not about what the ticket stands at; `null` when it is. */
+export function otherSubject(
+  { review }: TicketState,
+  { type, gate, subjectDigest }: Pick<EventOf<'personDecided'>, 'type' | 'gate' | 'subjectDigest'>,
+): Refused | null {
+  if (review === null || review.subjectDigest === null) return mismatch(type, 'subject', subjectDigest, 'none');
+  if (gate !== review.gate) return mismatch(type, 'gate', gate, review.gate);
+  return subjectDigest === review.subjectDigest ? null : mismatch(type, 'subject', subjectDigest, review.subjectDigest);
 }
 
 function passOf(state: TicketState, event: EventOf<'gateDecided'>): TicketPass {

@@ -57,7 +57,11 @@ export function onLanded(state: TicketState, event: EventOf<'landed'>): Change {
     return mismatch(event.type, 'candidate', event.candidate, merge.candidate);
   }
   const landed: TicketState = { ...state, merge: { ...merge, state: 'landed' }, feedback: null, blockers: [] };
-  return moved(enter(landed, 'documenting'), `landed ${event.candidate}`);
+  const detail = `landed ${event.candidate}`;
+  // It stays landed, and it is not silently done: whose authority it landed on has to be looked at.
+  return event.incident === null
+    ? moved(enter(landed, 'documenting'), detail)
+    : moved(stop(landed, 'awaiting_human', 'landing_incident', event.incident, 'documenting'), detail);
 }
 
 /** Another candidate on the new base: the pass was about one that can no longer land. */
@@ -91,11 +95,14 @@ export function onDocumentationSubmitted(state: TicketState, event: EventOf<'doc
   if (event.head === state.merge?.candidate) return refused('candidate_unchanged', { commit: event.head });
   const counted = nextEvaluation(state);
   const n = counted.attempts.evaluations;
-  return moved({ ...counted, documentation: { head: event.head, n } }, `documentation at ${event.head}`);
+  return moved({ ...counted, documentation: { head: event.head, n, landed: false } }, `documentation at ${event.head}`);
 }
 
 export function onDocumentationLanded(state: TicketState, event: EventOf<'documentationLanded'>): Change {
-  return moved({ ...state, phase: 'done' }, `documented at ${event.commit}`);
+  const detail = `documented at ${event.commit}`;
+  if (event.incident === null) return moved({ ...state, phase: 'done' }, detail);
+  const landed = { ...state, documentation: { head: event.commit, n: state.documentation?.n ?? 0, landed: true } };
+  return moved(stop(landed, 'awaiting_human', 'landing_incident', event.incident, 'documenting'), detail);
 }
 
 export function onNothingToDocument(state: TicketState): Change {

@@ -1,8 +1,8 @@
 /** What operators decide, and what stops a ticket from outside. */
 import type { EventOf } from '../../schemas/ticket/event.ts';
-import { isStopped, isWorkPhase, type WorkPhase } from '../../schemas/ticket/phase.ts';
+import { isStopped, isWorkPhase, REVIEW_OF_GATE, type WorkPhase } from '../../schemas/ticket/phase.ts';
 import type { TicketReview, TicketState } from '../../schemas/ticket/state.ts';
-import { enter, moved, newExecution, refused, stop, type Change } from './outcome.ts';
+import { enter, moved, newExecution, refused, stop, withoutCandidate, type Change } from './outcome.ts';
 import { standingPass } from './passes.ts';
 import { FRESH_ATTEMPTS } from './ticket.ts';
 
@@ -27,13 +27,15 @@ function retry(state: TicketState, phase: WorkPhase): TicketState {
   if (phase === 'merging' && standingPass(state, 'merge') === null) {
     return enter({ ...state, candidate: null, pr: null, merge: null }, 'testing');
   }
-  const again = enter(state, phase);
-  return state.review === null || again.review === null
-    ? again
-    : { ...again, review: evaluatedAgain(state.review, again.review) };
+  const { review, stop } = state;
+  if (review === null || !(stop?.cause === 'gate_human_required' || review.people.length > 0)) {
+    return enter(phase === 'building' && state.candidate !== null ? withoutCandidate(state) : state, phase);
+  }
+  const again = enter({ ...state, feedback: null, rejected: null }, REVIEW_OF_GATE[review.gate]);
+  return again.review === null ? again : { ...again, review: evaluatedAgain(review, again.review) };
 }
 
-/** A gate that asked for a person evaluates the same subject again, with that person's record in its evidence. */
+/** The gate evaluates the same subject again, with the person's record in its evidence. */
 function evaluatedAgain(held: TicketReview, next: TicketReview): TicketReview {
   return { ...next, subjectDigest: held.subjectDigest, route: held.route, answer: held.answer };
 }

@@ -3,7 +3,7 @@ import type { EventOf } from '../../schemas/ticket/event.ts';
 import { isReview, type ReviewPhase } from '../../schemas/ticket/phase.ts';
 import type { TicketReview, TicketState } from '../../schemas/ticket/state.ts';
 import { TICKET_BOUNDS } from './bounds.ts';
-import { mismatch, moved, noted, openEvaluation, refused, stop, type Change } from './outcome.ts';
+import { mismatch, moved, noted, openEvaluation, refs, refused, stop, type Change } from './outcome.ts';
 import { withRejection } from './rework.ts';
 
 export function onReviewAnswered(state: TicketState, event: EventOf<'reviewAnswered'>): Change {
@@ -38,14 +38,21 @@ export function onReviewed(state: TicketState, event: EventOf<'reviewed'>): Chan
     case 'reask':
       return reask(state, phase);
     case 'human': {
-      const listed = withRejection(state, event.at, `NEEDS_HUMAN: ${why}`, event.refs);
-      return moved(stop(listed, 'awaiting_human', 'reviewer_asked', why, phase), 'the reviewer asks for a person');
+      const listed = withRejection(withBlocking(state, event), event.at, `NEEDS_HUMAN: ${why}`, event.refs);
+      const stopped = stop(listed, 'awaiting_human', 'reviewer_asked', why, phase);
+      // Kept for the person: what they put on record is evaluated with what the reviewer left open.
+      return moved({ ...stopped, review: { ...review, subjectDigest, route } }, 'the reviewer asks for a person');
     }
     case 'stop': {
-      const listed = withRejection(state, event.at, `BLOCKED_UPSTREAM: ${why}`, event.refs);
+      const listed = withRejection(withBlocking(state, event), event.at, `BLOCKED_UPSTREAM: ${why}`, event.refs);
       return moved(stop(listed, 'blocked', 'upstream', why, phase), 'the cause is outside the repository');
     }
   }
+}
+
+/** No gate is asked about it, so what the reviewer found is kept here for whoever judges next. */
+function withBlocking(state: TicketState, { blocking = [] }: EventOf<'reviewed'>): TicketState {
+  return { ...state, blockers: refs([...new Set([...state.blockers, ...blocking])]) };
 }
 
 function reask(state: TicketState, phase: ReviewPhase): Change {

@@ -14,6 +14,8 @@ export type Change =
   | { readonly kind: 'moved' | 'noted'; readonly state: TicketState; readonly detail: string }
   | { readonly kind: 'refused'; readonly refusal: TicketRefusal };
 
+export type Refused = Extract<Change, { readonly kind: 'refused' }>;
+
 export function moved(state: TicketState, detail: string): Change {
   return { kind: 'moved', state, detail };
 }
@@ -22,12 +24,12 @@ export function noted(state: TicketState, detail: string): Change {
   return { kind: 'noted', state, detail };
 }
 
-export function refused(code: RefusalCode, details: TicketRefusal['details'] = {}): Change {
+export function refused(code: RefusalCode, details: TicketRefusal['details'] = {}): Refused {
   return { kind: 'refused', refusal: { code, details } };
 }
 
 /** @param what which part of the event is not the ticket's: `segment`, `evaluation`, `head` … */
-export function mismatch(event: string, what: string, given: string | number, expected: string | number): Change {
+export function mismatch(event: string, what: string, given: string | number, expected: string | number): Refused {
   return refused('ticket_mismatch', { event, what, given, expected });
 }
 
@@ -46,7 +48,7 @@ export function openEvaluation(state: TicketState, phase: keyof typeof GATE_OF_R
   const n = counted.attempts.evaluations;
   return {
     ...counted,
-    review: { n, gate: GATE_OF_REVIEW[phase], subjectDigest: null, route: null, answer: null },
+    review: { n, gate: GATE_OF_REVIEW[phase], subjectDigest: null, route: null, answer: null, people: [] },
   };
 }
 
@@ -65,6 +67,18 @@ export function stop(
   return { ...state, phase, review: null, stop: { cause, detail: detail.slice(0, 512) }, resumePhase };
 }
 
+/** The candidate is dropped, and with it what said that every segment is good: the last one is built again. */
+export function withoutCandidate(state: TicketState): TicketState {
+  const { segment } = state;
+  return {
+    ...state,
+    candidate: null,
+    pr: null,
+    merge: null,
+    segment: segment === null ? null : { ...segment, passed: segment.of - 1 },
+  };
+}
+
 /** A new execution at the last durable checkpoint: position and commits stay, no pass and no candidate does (invariant 4). */
 export function newExecution(state: TicketState, phase: WorkPhase): TicketState {
   const generation = state.execution.generation + 1;
@@ -77,7 +91,7 @@ export function newExecution(state: TicketState, phase: WorkPhase): TicketState 
       review: null,
       candidate: null,
       pr: null,
-      documentation: null,
+      documentation: state.documentation?.landed === true ? state.documentation : null,
       merge: state.merge?.state === 'landed' ? state.merge : null,
       // That all segments passed was said by passes of the execution before: the last is judged again.
       segment: segment === null ? null : { ...segment, passed: Math.min(segment.passed, segment.n - 1) },

@@ -46,11 +46,14 @@ const reviewing = (phase: WorkPhase, gateDecided: readonly TicketPhase[]): Row =
   verificationUnavailable: [phase, 'awaiting_human'],
   artifactMissing: ['blocked'],
   gateDecided: [...gateDecided, 'awaiting_human', 'blocked'],
+  personDecided: [phase],
 });
 
 const stopped = (phase: TicketPhase): Row => ({
   ...noted(phase),
   cancelled: ['abandoned', 'done'],
+  // Of what the gate judged before it stopped.
+  personDecided: [phase],
   operatorDecided: [...WORK_PHASES, 'abandoned', 'done'],
 });
 
@@ -76,7 +79,7 @@ export const EDGES: Readonly<Record<LivePhase, Row>> = {
     pullRequestOpened: ['merging'],
     ciReported: ['merging', 'building', 'blocked', 'awaiting_human'],
     mergeIntended: ['merging'],
-    landed: ['documenting'],
+    landed: ['documenting', 'awaiting_human'],
     baseMoved: ['testing', 'awaiting_human'],
     landingRefused: ['blocked'],
   },
@@ -86,7 +89,7 @@ export const EDGES: Readonly<Record<LivePhase, Row>> = {
     cancelled: ['done'],
     operatorDecided: ['done'],
     documentationSubmitted: ['documenting'],
-    documentationLanded: ['done'],
+    documentationLanded: ['done', 'awaiting_human'],
     nothingToDocument: ['done'],
     documentationFailed: ['documenting', 'awaiting_human'],
   },

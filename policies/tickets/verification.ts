@@ -39,8 +39,8 @@ export function eventOfReview(
       };
     }
     case 'reviewed': {
-      const { route, failureClass, refs } = outcome;
-      return { ...decided, type: 'reviewed', n, subjectDigest, route, failureClass, refs };
+      const { route, failureClass, refs, blocking = [] } = outcome;
+      return { ...decided, type: 'reviewed', n, subjectDigest, route, failureClass, refs, blocking };
     }
   }
 }

@@ -1,6 +1,7 @@
 /** Why a ticket stands where it stands, in words an operator can act on. Pure: the same answer for the same state and time. */
 import type { TicketPhase, TicketWait } from '../../schemas/ticket/phase.ts';
-import type { StopCause, TicketRejection, TicketState } from '../../schemas/ticket/state.ts';
+import type { StopCause, TicketRejection, TicketReview, TicketState, TicketStop } from '../../schemas/ticket/state.ts';
+import { OVERRIDABLE_CASES } from '../../schemas/gate/vocabulary.ts';
 import { TICKET_BOUNDS, WAIT_BOUND_SECONDS } from './bounds.ts';
 import { liveWorkspace } from './position.ts';
 
@@ -108,6 +109,7 @@ export const SENTENCE_OF_STOP: Readonly<Record<StopCause, string>> = {
   not_tested: `The checks of the candidate had no answer ${TICKET_BOUNDS.tests} times.`,
   candidates_exhausted: `The base moved ${TICKET_BOUNDS.candidates} times while a candidate was judged.`,
   landing_refused: 'The candidate was not landed.',
+  landing_incident: 'It has landed while the authority for it changed; an operator has to rule on that.',
   ci_unanswered: 'Continuous integration gives no answer.',
   documentation_failed: `Documenting failed ${TICKET_BOUNDS.docs} times; the change itself has landed.`,
   recovery_failed: 'It could not recover by itself.',
@@ -149,12 +151,20 @@ function unblockedBy(state: TicketState): readonly string[] {
 }
 
 /** What an operator mends first, or the same stop comes again. */
-function beforeDeciding({ stop }: TicketState): readonly string[] {
+function beforeDeciding(state: TicketState): readonly string[] {
+  const { stop, review, ticketId } = state;
   switch (stop?.cause) {
     case 'kill_switch':
       return ['portcullis kill-switch off --reason …'];
+    case 'landing_incident':
+      return [`portcullis incident list, then portcullis incident resolve ${stop.detail} --ruling close --reason …`];
+    case 'reviewer_asked':
     case 'gate_human_required':
-      return ["a person's record for this subject"];
+    case 'gate_blocked':
+    case 'verdict_contradicts_gate':
+    case 'rounds_exhausted':
+    case 'rework_exhausted':
+      return review === null ? [] : personsCommands(ticketId, review, stop);
     case 'missing_artifact':
       return [`make ${stop.detail} readable`];
     case undefined:
@@ -162,4 +172,17 @@ function beforeDeciding({ stop }: TicketState): readonly string[] {
     default:
       return [];
   }
+}
+
+/** The evidence that only a person can add; the retry then evaluates the same subject with it. */
+function personsCommands(ticket: string, { people }: TicketReview, { cause, detail }: TicketStop): readonly string[] {
+  if (people.length > 0) return [`nothing more: ${people.length} recorded, and a retry evaluates with it`];
+  const command = `portcullis gate decide ${ticket} --decision`;
+  const found = OVERRIDABLE_CASES.find((name) => detail.startsWith(`${name}:`));
+  if (cause === 'reviewer_asked') {
+    return [`${command} override --case inconclusive --reason …, or only a retry: another reviewer looks`];
+  }
+  if (cause === 'verdict_contradicts_gate') return [`${command} reject --reason …`];
+  if (found === undefined) return cause === 'gate_human_required' ? [`${command} approve --reason …`] : [];
+  return [`${command} override --case ${found} --reason … (who may: portcullis gate why ${ticket})`];
 }

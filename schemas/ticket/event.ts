@@ -2,7 +2,7 @@
  * Everything that can happen to a ticket: one closed union. An event with a `revision` was decided on that revision and is
  * refused once the ticket has moved on; the others are observations, which are facts whenever they arrive.
  */
-import type { GateDecisionWord, UnavailableReason } from '../gate/vocabulary.ts';
+import type { GateDecisionWord, HumanAnswer, UnavailableReason } from '../gate/vocabulary.ts';
 import type { VerdictRoute } from '../verdict.ts';
 import type { AgentAnswer } from '../workspace/agent.ts';
 import type { TeardownTrigger } from '../workspace/workflow.ts';
@@ -52,6 +52,8 @@ export type Reviewed = Decided & {
   readonly route: VerdictRoute;
   readonly failureClass: string | null;
   readonly refs: readonly string[];
+  /** Ids of its findings that block; where no gate decides next, they are kept by this. */
+  readonly blocking?: readonly string[];
 };
 export type VerificationUnavailable = Decided & {
   readonly type: 'verificationUnavailable';
@@ -69,6 +71,16 @@ export type GateDecided = Decided & {
   /** `case:code:ref` of the deciding reasons, at most sixteen. */
   readonly reasons: readonly string[];
   readonly blockers: readonly string[];
+  /** Whether people's overrides removed hits: what they overruled does not speak against a pass any more. */
+  readonly overruled: boolean;
+};
+/** A person's decision on what a gate judges is recorded as evidence. No transition: the next evaluation reads it. */
+export type PersonDecided = Decided & {
+  readonly type: 'personDecided';
+  readonly gate: TicketGate;
+  readonly subjectDigest: string;
+  readonly decision: HumanAnswer;
+  readonly decisionId: string;
 };
 export type CandidateMade = Decided & {
   readonly type: 'candidateMade';
@@ -98,12 +110,22 @@ export type MergeIntended = Decided & {
   readonly candidate: string;
   readonly evaluationKey: string;
 };
-export type Landed = Decided & { readonly type: 'landed'; readonly candidate: string };
+export type Landed = Decided & {
+  readonly type: 'landed';
+  readonly candidate: string;
+  /** The incident that was opened since authority changed under the landing; `null` when it did not. */
+  readonly incident: string | null;
+};
 export type BaseMoved = Decided & { readonly type: 'baseMoved'; readonly base: string };
 export type LandingRefused = Decided & { readonly type: 'landingRefused'; readonly reason: string };
 /** From LORE: its change is at this pushed commit. */
 export type DocumentationSubmitted = Decided & { readonly type: 'documentationSubmitted'; readonly head: string };
-export type DocumentationLanded = Decided & { readonly type: 'documentationLanded'; readonly commit: string };
+export type DocumentationLanded = Decided & {
+  readonly type: 'documentationLanded';
+  readonly commit: string;
+  /** As of {@link Landed}. */
+  readonly incident: string | null;
+};
 export type NothingToDocument = Decided & { readonly type: 'nothingToDocument' };
 export type DocumentationFailed = Decided & { readonly type: 'documentationFailed'; readonly reason: string };
 export type OperatorDecided = Decided & {
@@ -152,6 +174,7 @@ export type DecidedEvent =
   | VerificationUnavailable
   | ArtifactMissing
   | GateDecided
+  | PersonDecided
   | CandidateMade
   | CandidateConflicted
   | CandidateTested

@@ -42,6 +42,13 @@ export const GATE_OF_REVIEW = {
 } as const satisfies Record<ReviewPhase, string>;
 export type TicketGate = (typeof GATE_OF_REVIEW)[ReviewPhase];
 
+/** The inverse of {@link GATE_OF_REVIEW}. */
+export const REVIEW_OF_GATE = {
+  plan: 'plan_review',
+  segment: 'segment_review',
+  merge: 'review_ready',
+} as const satisfies Record<TicketGate, ReviewPhase>;
+
 /** What a ticket waits for, as a short stable word; `nothing` exactly when it has ended. */
 export const WAITS = [
   /** A slot for, and then the readiness of, a workspace. */

@@ -54,6 +54,8 @@ export interface TicketReview {
   readonly route: VerdictRoute | null;
   /** The review that consumed the approval token; `null` until somebody did. */
   readonly answer: TicketAnswer | null;
+  /** Ids of the people's decisions on this subject that no evaluation has read yet. */
+  readonly people: readonly string[];
 }
 
 export interface TicketAnswer {
@@ -112,6 +114,8 @@ export interface TicketDocumentation {
   readonly head: string;
   /** Number of its evaluation. */
   readonly n: number;
+  /** It has landed, and an operator has to rule on an incident before the ticket ends. */
+  readonly landed: boolean;
 }
 
 export const STOP_CAUSES = [
@@ -128,6 +132,7 @@ export const STOP_CAUSES = [
   'not_tested',
   'candidates_exhausted',
   'landing_refused',
+  'landing_incident',
   'ci_unanswered',
   'documentation_failed',
   'recovery_failed',
@@ -194,6 +199,10 @@ export const REFUSAL_CODES = [
   'merge_in_progress',
   'approval_used',
   'missing_artifact',
+  'not_allowed',
+  'schema_invalid',
+  'override_refused',
+  'submission_unavailable',
 ] as const;
 export type RefusalCode = (typeof REFUSAL_CODES)[number];
 

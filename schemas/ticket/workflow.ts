@@ -2,6 +2,7 @@
  * What the gateway, a client and the `ticket` workflow agree on (id `ticketWorkflowId`): input, updates, signals. Authority is
  * checked before an update is sent: Temporal does not know who calls.
  */
+import type { HumanAnswerGiven } from '../gate/human.ts';
 import type { RemoteName } from '../git/activities.ts';
 import type { TicketDefinition } from './definition.ts';
 import type { OperatorDecision } from './event.ts';
@@ -46,6 +47,7 @@ export const TICKET_UPDATES = {
   approve: 'approve',
   reject: 'reject',
   decide: 'decide',
+  decideGate: 'decideGate',
   resume: 'resume',
   abandon: 'abandon',
 } as const;
@@ -89,6 +91,12 @@ export interface DecideTicket extends TicketRequest {
   readonly reason: string;
 }
 
+/**
+ * From a person: what they say of what the gate judges. It becomes evidence and moves nothing; the next evaluation reads it.
+ * `by` has to be an operator's active credential, whoever sends the update.
+ */
+export interface DecideGate extends TicketRequest, HumanAnswerGiven {}
+
 export interface ReasonedRequest extends TicketRequest {
   readonly reason: string;
 }
@@ -100,6 +108,7 @@ export interface TicketUpdateArguments {
   readonly approve: AnswerReview;
   readonly reject: AnswerReview;
   readonly decide: DecideTicket;
+  readonly decideGate: DecideGate;
   readonly resume: ReasonedRequest;
   readonly abandon: ReasonedRequest;
 }

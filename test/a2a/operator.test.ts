@@ -9,6 +9,7 @@ import { buffer } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import '../support/quiet.ts';
 import type { GatewayClient } from '../../client/gateway-client.ts';
+import { portcullisError } from '../../schemas/errors.ts';
 import type { OpenPairRequest } from '../../schemas/operator-api.ts';
 import { executorReport } from '../support/verify-fixture.ts';
 import { pollUntil } from '../support/poll.ts';
@@ -152,6 +153,53 @@ describe('imports', () => {
     }
     expect(incoming()).toEqual(before);
     await replica.close();
+  });
+
+  test('[inv-19] one for which the disk has no room is refused by name, before and while it comes', async () => {
+    const replica = await world.replica({ limits: { diskReserveBytes: Number.MAX_SAFE_INTEGER } });
+    const { authorization } = bearerHeaders(await world.credential({ role: 'operator', use: 'operator' }));
+    const before = incoming();
+    const response = await fetch(`${replica.url}/v1/operator/imports`, {
+      ...{ method: 'POST', headers: { authorization }, body: Buffer.alloc(100) },
+    });
+    const answer: unknown = await response.json();
+    expect({ status: response.status, answer }).toMatchObject({
+      ...{ status: 507, answer: { error: { code: 'disk_full' } } },
+    });
+    expect(incoming()).toEqual(before);
+    await replica.close();
+  });
+
+  test('one may take longer than other requests, by an operator’s bearer only', async () => {
+    const replica = await world.replica({ limits: { requestMs: 300, headersMs: 300 } });
+    const slow = async (bearer: string) => {
+      const body = Readable.from(
+        (async function* () {
+          yield repository.bundle.subarray(0, 10);
+          await new Promise((resolve) => setTimeout(resolve, 1_000));
+          yield repository.bundle.subarray(10);
+        })(),
+      );
+      return await world.client(bearer, replica.url).importBundle(body);
+    };
+    const bearer = await world.credential({ role: 'operator', use: 'operator' });
+    expect(await slow(bearer)).toMatchObject({ bytes: repository.bundle.length });
+    await expect(slow(`${bearer}x`)).rejects.toMatchObject({
+      code: expect.stringMatching(/^(?:unauthenticated|gateway_unavailable)$/) as string,
+    });
+    await replica.close();
+  });
+
+  test('one whose source fails half way leaves nothing, and fails as the source did', async () => {
+    const before = incoming();
+    const failing = Readable.from(
+      (function* () {
+        yield repository.bundle.subarray(0, 100);
+        throw portcullisError('repository_invalid', { path: 'r', reason: 'an object is missing' });
+      })(),
+    );
+    await expect(operator.importBundle(failing)).rejects.toMatchObject({ code: 'repository_invalid' });
+    await pollUntil(() => Promise.resolve(incoming().length === before.length), { what: 'the half to be removed' });
   });
 
   test('an empty one is refused', async () => {

@@ -16,6 +16,7 @@ import { connectStore, type StoreConnection } from '../../activities/store/conne
 import { controlStore } from '../../activities/store/control.ts';
 import { lifecycleStore } from '../../activities/store/lifecycle.ts';
 import { evidenceStore } from '../../activities/store/evidence.ts';
+import { gateReader } from '../../activities/store/gate-reader.ts';
 import { mergeLeases } from '../../activities/store/merge-lease.ts';
 import { gatewayStore } from '../../activities/store/gateway.ts';
 import type { ControlStore, GatewayStore } from '../../activities/store/port.ts';
@@ -31,6 +32,8 @@ import type { GatewayContext } from '../../gateway/context.ts';
 import { serveGateway } from '../../gateway/gateway.ts';
 import type { GatewayLimits } from '../../gateway/limits.ts';
 import { gatewayKeys } from '../../gateway/keys.ts';
+import { gatesRouter } from '../../gateway/operator/gates-router.ts';
+import { orchestrationRouter } from '../../gateway/operator/orchestration-router.ts';
 import { operatorRouter } from '../../gateway/operator/router.ts';
 import { createLogger } from '../../workers/logging.ts';
 import type { CredentialRecord } from '../../schemas/credential.ts';
@@ -177,7 +180,14 @@ export async function openWorld(
     const all: A2aSettings = { publicUrl: null, stream: STREAM_SETTINGS, feed: FEED_SETTINGS, ...a2a };
     const socketPath = join(directory, `gateway-${(replicas += 1)}.sock`);
     const listening = { host: '127.0.0.1', port: 0, socketPath };
-    const served = await serveGateway(ctx, listening, { routers: [a2aRouter(ctx, all), operatorRouter(ctx)] });
+    const served = await serveGateway(ctx, listening, {
+      routers: [
+        a2aRouter(ctx, all),
+        operatorRouter(ctx),
+        orchestrationRouter(ctx, own[1]),
+        gatesRouter(ctx, { reader: gateReader(own[1]), keys: () => Promise.resolve([]) }),
+      ],
+    });
     const sweeping = sweeps ? startSweeping(ctx) : { close: () => {} };
     let open = true;
     const close = async () => {

@@ -45,20 +45,26 @@ export async function workspace(input: WorkspaceInput): Promise<WorkspaceEnded> 
     const ready = { run, role, workspaceGeneration, name: `${role}-1`, coderWorkspaceId: made.coderWorkspaceId };
     await owner.signal(WORKSPACE_SIGNALS.ready, ready);
   }
-  await condition(() => release !== null);
-  const { trigger, reason } = release ?? { trigger: 'failed', reason: '' };
-  await script.workspaceIsGone(run, trigger);
-  const ended: WorkspaceEnded = {
-    run,
-    role,
-    workspaceGeneration,
-    trigger,
-    became: made === null ? 'never_ready' : 'ended',
-    fate: 'gone',
-    reason,
-  };
-  await owner.signal(WORKSPACE_SIGNALS.ended, ended).catch(() => {});
-  return ended;
+  await condition(() => release !== null).catch((thrown: unknown) => {
+    if (!isCancellation(thrown)) throw thrown;
+    release ??= { trigger: 'cancelled', reason: 'cancelled' };
+  });
+  // Like the real one, it tears down and tells its owner when it is cancelled too.
+  return await CancellationScope.nonCancellable(async () => {
+    const { trigger, reason } = release ?? { trigger: 'failed', reason: '' };
+    await script.workspaceIsGone(run, trigger);
+    const ended: WorkspaceEnded = {
+      run,
+      role,
+      workspaceGeneration,
+      trigger,
+      became: made === null ? 'never_ready' : 'ended',
+      fate: 'gone',
+      reason,
+    };
+    await owner.signal(WORKSPACE_SIGNALS.ended, ended).catch(() => {});
+    return ended;
+  });
 }
 
 export async function verification(input: VerificationInput): Promise<VerificationOutcome> {

@@ -14,10 +14,15 @@ import {
 import { digestOf, type Digest } from '../../schemas/digest.ts';
 import type { GateDecisionWord } from '../../schemas/gate/vocabulary.ts';
 import type { GateInput } from '../../schemas/gate/workflow.ts';
-import type { GitActivities, LandAnswer } from '../../schemas/git/activities.ts';
+import type { GitActivities, LandAnswer, PushedAnswer } from '../../schemas/git/activities.ts';
 import type { Assignment } from '../../schemas/harness-api.ts';
 import { controlQueue } from '../../schemas/queues.ts';
-import type { TicketActivities } from '../../schemas/ticket/activities.ts';
+import type {
+  PersonAsked,
+  PersonRecorded,
+  TicketActivities,
+  TicketAdmission,
+} from '../../schemas/ticket/activities.ts';
 import type { TicketDefinition } from '../../schemas/ticket/definition.ts';
 import type { TicketEvent } from '../../schemas/ticket/event.ts';
 import type { TicketState, TicketUpdateOutcome } from '../../schemas/ticket/state.ts';
@@ -63,6 +68,9 @@ export interface TicketScript {
   readonly gate?: (input: GateInput, n: number) => GateDecisionWord;
   readonly land?: (tries: number) => LandAnswer | Promise<LandAnswer>;
   readonly workspace?: (n: number) => boolean;
+  readonly admit?: () => Awaitable<TicketAdmission>;
+  readonly person?: (asked: PersonAsked) => Awaitable<PersonRecorded>;
+  readonly pushed?: () => Awaitable<PushedAnswer>;
   /** Starts the ticket in place of the stage, in this tenant and on its own queue; `recorded` gets the states. */
   readonly entrance?: {
     readonly tenant: string;
@@ -84,6 +92,9 @@ export interface StagedTicket {
   readonly verifications: VerificationInput[];
   readonly gates: GateInput[];
   readonly assignments: Assignment[];
+  readonly people: PersonAsked[];
+  /** By id: the ruling, `null` while it is open. */
+  readonly incidents: Map<string, string | null>;
   state(): Promise<TicketState>;
   update<N extends TicketUpdateName>(
     name: N,
@@ -140,6 +151,8 @@ export async function playTicket<T>(
     verifications: [],
     gates: [],
     assignments: [],
+    people: [],
+    incidents: new Map(),
     state: () => handle.query<TicketState>(TICKET_STATE_QUERY),
     update: (name, request, updateId) =>
       handle.executeUpdate<TicketUpdateOutcome, [typeof request]>(name, {
@@ -227,10 +240,24 @@ function scripted(script: TicketScript, staged: StagedTicket): Scripted {
     },
     readPlan: ({ commit: at }) =>
       Promise.resolve({ found: true, digest: `sha256:${at}${'0'.repeat(24)}`, segments: script.segments ?? 1 }),
+    admitTicket: async () => (await script.admit?.()) ?? { stopped: null, unknownCheck: null },
+    recordPerson: async (asked) => {
+      staged.people.push(asked);
+      return (await script.person?.(asked)) ?? { kind: 'recorded', decisionId: `h-${staged.people.length}` };
+    },
+    openLandingIncident: ({ candidate }) => {
+      const id = `landing-${candidate.slice(0, 20)}`;
+      staged.incidents.set(id, null);
+      return Promise.resolve(id);
+    },
+    closeLandingIncident: ({ incident, ruling }) => {
+      staged.incidents.set(incident, ruling.ruling);
+      return Promise.resolve();
+    },
     recordDocumentation: (of) => Promise.resolve({ subjectDigest: subject({ ...of, definition: 0 }) }),
     recordSubject: (parameters) => Promise.resolve({ subjectDigest: subject(parameters) }),
-    placeBranch: () => Promise.resolve(),
-    checkPushed: () => Promise.resolve({ pushed: true, tree: commit(1) }),
+    placeBranch: () => Promise.resolve({ former: null }),
+    checkPushed: async () => (await script.pushed?.()) ?? { pushed: true, tree: commit(1) },
     fetchBase: () => Promise.resolve({ commit: BASE }),
     makeCandidate: ({ base, head }) =>
       Promise.resolve({ kind: 'candidate', commit: commit((commits += 1)), tree: commit(1), base, head }),

@@ -296,6 +296,46 @@ test.concurrent('a base that moves while the candidate is landed makes another c
   });
 });
 
+test.concurrent(
+  '[inv-07] a turn that the end of its workspace breaks off is one loss, and no failure of the agent beside it',
+  async () => {
+    let ended = 0;
+    const script: TicketScript = {
+      agent: async (staged, { run }, { segment }) => {
+        if (segment === null || ended > 0) return null;
+        ended += 1;
+        await staged.handle.signal('workspaceEnding', { run });
+        // Its last word comes when the turn is long over.
+        void untilWaiting(staged).then(() => staged.client.workflow.getHandle(run).signal('lose'));
+        return { outcome: 'died', message: '' };
+      },
+    };
+    await playTicket(theatre, 'ending', script, async (staged) => {
+      expect((await staged.handle.result()).phase).toBe('done');
+      expect(staged.started).toEqual(['forge/1', 'forge/2']);
+      expect(staged.states.at(-1)).toMatchObject({ attempts: { providerFailures: 1 }, execution: { generation: 2 } });
+    });
+  },
+);
+
+/** The turn has been answered, and nothing is asked in its place. */
+async function untilWaiting(staged: StagedTicket): Promise<void> {
+  const turns = async () => {
+    const { events } = await staged.handle.fetchHistory();
+    return (events ?? []).filter((event) => event.activityTaskCompletedEventAttributes != null).length;
+  };
+  let before = -1;
+  await pollUntil(
+    async () => {
+      const now = await turns();
+      const still = now === before;
+      before = now;
+      return still;
+    },
+    { what: 'a ticket that does nothing', everyMs: 300 },
+  );
+}
+
 test.concurrent('a workspace that never becomes ready is replaced by the next generation', async () => {
   await playTicket(theatre, 'unready', { workspace: (n) => n > 1 }, async (staged) => {
     expect((await staged.handle.result()).phase).toBe('done');

@@ -3,7 +3,7 @@ import { proxyActivities } from '@temporalio/workflow';
 import { producerRun } from '../../policies/tickets/subject.ts';
 import { DOCUMENTATION_PATHS, type TicketActivities } from '../../schemas/ticket/activities.ts';
 import type { GitActivities } from '../../schemas/git/activities.ts';
-import { candidateOn, landedAnswer } from './landing.ts';
+import { candidateOn, incidentOf, landedAnswer } from './landing.ts';
 import { ASKING, GIT } from './options.ts';
 import { produce } from './produce.ts';
 import { evaluate } from './review.ts';
@@ -22,29 +22,44 @@ export async function document(session: Session): Promise<void> {
     await produce(session, 'lore');
     return;
   }
-  const failure = await landDocumentation(session, documentation);
+  if (documentation.landed) {
+    // An operator has ruled on its incident.
+    await commit(session, {
+      type: 'documentationLanded',
+      revision,
+      commit: documentation.head,
+      incident: null,
+      ...now('lore'),
+    });
+    return;
+  }
+  const came = await landDocumentation(session, documentation);
   const decided = { revision, ...now('lore') };
   await commit(
     session,
-    failure === null
-      ? { ...decided, type: 'documentationLanded', commit: documentation.head }
-      : { ...decided, type: 'documentationFailed', reason: failure },
+    came.landed
+      ? { ...decided, type: 'documentationLanded', commit: documentation.head, incident: came.incident }
+      : { ...decided, type: 'documentationFailed', reason: came.reason },
   );
 }
 
-/** Why it did not land; `null` when it did. */
+type Came =
+  { readonly landed: true; readonly incident: string | null } | { readonly landed: false; readonly reason: string };
+
+const failed = (reason: string): Came => ({ landed: false, reason });
+
 async function landDocumentation(
   session: Session,
   { head, n }: { readonly head: string; readonly n: number },
-): Promise<string | null> {
+): Promise<Came> {
   const { tenant, ticketId, merge, plan, execution, revision } = session.state;
   const { definition } = session.input;
-  if (merge === null || plan === null) return 'nothing has landed';
+  if (merge === null || plan === null) return failed('nothing has landed');
   const { base, made } = await candidateOn(session, { head, message: `Document ${ticketId}: ${definition.title}` });
-  if (made.kind !== 'candidate') return made.kind;
+  if (made.kind !== 'candidate') return failed(made.kind);
   const change = { base, head: made.commit };
   const { within } = await describeChange({ tenant, pair: ticketId, ...change, within: DOCUMENTATION_PATHS });
-  if (!within) return 'it changes more than documents';
+  if (!within) return failed('it changes more than documents');
   const { subjectDigest } = await recordDocumentation({
     tenant,
     ticket: ticketId,
@@ -57,7 +72,8 @@ async function landDocumentation(
     definition,
   });
   const { decision, evaluationKey } = await evaluate(session, 'operation', subjectDigest, n);
-  if (decision !== 'pass') return `its gate says ${decision}`;
+  if (decision !== 'pass') return failed(`its gate says ${decision}`);
   const answer = await landedAnswer(session, { expectedOld: base, candidate: made.commit, evaluationKey });
-  return answer.outcome === 'landed' ? null : answer.outcome;
+  if (answer.outcome !== 'landed') return failed(answer.outcome);
+  return { landed: true, incident: await incidentOf(session, answer) };
 }

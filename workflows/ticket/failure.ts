@@ -6,6 +6,7 @@ import {
   ChildWorkflowFailure,
   isCancellation,
   TemporalFailure,
+  TimeoutFailure,
 } from '@temporalio/workflow';
 
 /**
@@ -21,5 +22,7 @@ export function codeOf(thrown: unknown): string {
   // A local activity's failure arrives as it is, an activity's and a child's as the cause of another.
   let cause: unknown = thrown;
   while (cause instanceof ActivityFailure || cause instanceof ChildWorkflowFailure) cause = cause.cause;
+  if (cause instanceof TimeoutFailure)
+    return cause.cause instanceof ApplicationFailure ? (cause.cause.type ?? 'timeout') : 'timeout';
   return cause instanceof ApplicationFailure ? (cause.type ?? 'internal') : 'internal';
 }

@@ -2,12 +2,14 @@
 import { proxyActivities, sleep } from '@temporalio/workflow';
 import { parseDigest } from '../../schemas/digest.ts';
 import type { GitActivities, LandAnswer, LandRequest } from '../../schemas/git/activities.ts';
-import { GIT, LANDING } from './options.ts';
+import type { TicketActivities } from '../../schemas/ticket/activities.ts';
+import { GIT, LANDING, RECORDING } from './options.ts';
 import { codeOf } from './failure.ts';
 import { commit, now, type Session } from './session.ts';
 
 const { fetchBase, makeCandidate } = proxyActivities<GitActivities>(GIT);
 const { land } = proxyActivities<GitActivities>(LANDING);
+const { openLandingIncident } = proxyActivities<TicketActivities>(RECORDING);
 
 /** Others land on the same branch in between; past this an operator looks. */
 const BUSY_TRIES = 60;
@@ -70,7 +72,12 @@ export async function landCandidate(session: Session): Promise<void> {
   const decided = { revision: session.state.revision, ...now('vessel') };
   switch (answer.outcome) {
     case 'landed':
-      await commit(session, { ...decided, type: 'landed', candidate: candidate.commit });
+      await commit(session, {
+        ...decided,
+        type: 'landed',
+        candidate: candidate.commit,
+        incident: await incidentOf(session, answer),
+      });
       return;
     case 'base_moved':
       await commit(session, { ...decided, type: 'baseMoved', base: answer.now ?? 'nowhere' });
@@ -79,6 +86,15 @@ export async function landCandidate(session: Session): Promise<void> {
       await commit(session, { ...decided, type: 'landingRefused', reason: `${answer.by}: ${answer.reason}` });
       return;
   }
+}
+
+/** The incident of a landing under which authority changed, opened before anything follows from it; `null` when it did not. */
+export async function incidentOf(
+  { state: { tenant, ticketId }, workflowId: run }: Session,
+  { incident, commit: candidate }: Extract<LandAnswer, { readonly outcome: 'landed' }>,
+): Promise<string | null> {
+  if (!incident) return null;
+  return await openLandingIncident({ tenant, ticket: ticketId, run, candidate, at: Date.now() });
 }
 
 type Answer = Exclude<LandAnswer, { outcome: 'busy' }>;

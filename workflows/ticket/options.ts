@@ -11,6 +11,7 @@ const FINAL = [
   'policy_mismatch',
   'record_unreadable',
   'repository_invalid',
+  'disk_full',
   'gate_policy_refused',
   'remote_refused',
   'kill_switch',
@@ -41,14 +42,25 @@ export const RECORDING: ActivityOptions = {
 /** Short reads and writes of our own store and git. */
 export const READING: ActivityOptions = { startToCloseTimeout: '60s', retry: RETRY };
 
+/** The same while somebody waits for the answer of an update: bounded, so that they hear that nobody can tell. */
+export const ANSWERING: ActivityOptions = {
+  startToCloseTimeout: '15s',
+  scheduleToCloseTimeout: '15s',
+  retry: RETRY,
+};
+
 export const ASKING: ActivityOptions = { startToCloseTimeout: '60s', retry: RETRY };
 
 /** Taking in a history or a base, making a candidate: git, and a remote that may be slow. */
-export const GIT: ActivityOptions = { startToCloseTimeout: '6m', retry: RETRY };
+export const GIT: ActivityOptions = { startToCloseTimeout: '6m', heartbeatTimeout: '30s', retry: RETRY };
+
+/** Taking in an uploaded history: each object is checked, for as long as it is alive. */
+export const IMPORTING: ActivityOptions = { ...GIT, startToCloseTimeout: '3h', heartbeatTimeout: '60s' };
 
 /** An answer that did not arrive is read back by calling again: never given up while nothing is known. */
 export const LANDING: ActivityOptions = {
   startToCloseTimeout: '3m',
+  heartbeatTimeout: '30s',
   retry: RETRY,
   cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
 };

@@ -1,5 +1,5 @@
 /** FORGE and LORE at work: a workspace, and turns of its agent until something is submitted. */
-import { ActivityFailure, isCancellation, proxyActivities } from '@temporalio/workflow';
+import { ActivityFailure, condition, isCancellation, proxyActivities } from '@temporalio/workflow';
 import { assignmentOf, turnPrompt } from '../../policies/tickets/assignment.ts';
 import { ticketLine } from '../../policies/tickets/summary.ts';
 import type { AgentFailure } from '../../schemas/ticket/event.ts';
@@ -24,25 +24,41 @@ export async function produce(session: Session, role: ProducerRole): Promise<voi
     return;
   }
   const { run } = workspace;
+  if (session.ending.has(run)) {
+    await untilGone(session, run);
+    return;
+  }
   const asked = await commit(session, { type: 'agentAsked', run, ...now('ticket') });
   if (!asked.ok) return;
   const { tenant } = session.state;
   const assignment = assignmentOf(session.state, session.input.definition, { ...workspace, role });
-  await writeAssignment({ tenant, assignment });
+  // LORE documents what has landed: nothing stands in its way.
+  const blockers = role === 'forge' ? session.state.blockers : [];
+  await writeAssignment({ tenant, assignment, blockers });
   const outcome = await turnOf(session, {
     tenant,
     run,
     coderWorkspaceId: workspace.coderWorkspaceId,
     turn: workspace.turns + 1,
-    prompt: turnPrompt(assignment),
+    prompt: turnPrompt(assignment, session.former.get(assignment.branch) ?? null),
     timeoutSecs: TURN_SECONDS,
     stallSecs: STALL_SECONDS,
   });
   // It may have submitted at the very end.
   await settled(session);
   if (session.state.revision !== revision) return;
+  if (session.ending.has(run)) {
+    // The turn was broken off by the end of its workspace: that is a loss, and no failure of the agent.
+    await untilGone(session, run);
+    return;
+  }
   const failed = await commit(session, { type: 'agentFailed', run, outcome, ...now('agent') });
   if (failed.ok && failed.state.revision === revision) await backOff(session);
+}
+
+/** Its last word moves the ticket. */
+async function untilGone(session: Session, run: string): Promise<void> {
+  await condition(() => session.gone.has(run));
 }
 
 /** What went wrong with the turn, should nothing have been submitted. */

@@ -3,6 +3,7 @@ import { ChildWorkflowCancellationType, executeChild, ParentClosePolicy, proxyAc
 import { subjectParameters } from '../../policies/tickets/subject.ts';
 import { eventOfReview, eventOfTest } from '../../policies/tickets/verification.ts';
 import { WAIT_BOUND_SECONDS } from '../../policies/tickets/bounds.ts';
+import { openFindings } from '../../policies/gates/open-findings.ts';
 import { parseDigest, type Digest } from '../../schemas/digest.ts';
 import type { DecisionReason } from '../../schemas/gate/decision.ts';
 import { GATE_WORKFLOWS, type GateInput, type GateOutcome } from '../../schemas/gate/workflow.ts';
@@ -112,7 +113,8 @@ export async function decide(session: Session, gate: TicketGate): Promise<void> 
   if (evaluation?.subjectDigest == null) return;
   const { n } = evaluation;
   const subjectDigest = parseDigest('subject', evaluation.subjectDigest);
-  const { evaluationKey, decision, reasons } = await evaluate(session, gate, subjectDigest, n);
+  const outcome = await evaluate(session, gate, subjectDigest, n);
+  const { evaluationKey, decision, reasons } = outcome;
   await commit(session, {
     type: 'gateDecided',
     revision,
@@ -125,7 +127,8 @@ export async function decide(session: Session, gate: TicketGate): Promise<void> 
       .filter(({ overridden }) => !overridden)
       .map(reasonText)
       .slice(0, 16),
-    blockers: reasons.filter((reason) => reason.case === 'open_blocker' && !reason.overridden).map(({ ref }) => ref),
+    blockers: outcome.openFindings ?? openFindings(reasons),
+    overruled: reasons.some(({ overridden }) => overridden),
     ...now('gate'),
   });
 }

@@ -16,7 +16,7 @@ import type { RecordedTransition, TicketActivities } from '../../schemas/ticket/
 import type { TicketEvent } from '../../schemas/ticket/event.ts';
 import { isTerminal } from '../../schemas/ticket/phase.ts';
 import type { TicketState } from '../../schemas/ticket/state.ts';
-import type { TicketInput } from '../../schemas/ticket/workflow.ts';
+import type { KillSwitchNotice, TicketInput } from '../../schemas/ticket/workflow.ts';
 import { RECORDING } from './options.ts';
 
 /** Refused for good by the store's own reading; only an operator mends that, and then it goes on. */
@@ -36,10 +36,18 @@ export interface Session {
   recorded: Promise<void>;
   /** Updates that are being answered. */
   answering: number;
+  /** Workspaces that are asked nothing any more: they end. */
+  readonly ending: Set<string>;
   /** Workspaces that said their last word. */
   readonly gone: Set<string>;
+  /** What an earlier workspace pushed to a branch and nobody submitted, by branch. */
+  readonly former: Map<string, string>;
   /** The verification that an answer to a review goes to. */
   verification: string | null;
+  /** The kill switch that was turned on while a landing was under way. */
+  stopping: KillSwitchNotice | null;
+  /** Whether the store lists it as open and the switch was read since it last began to work. */
+  admitted: boolean;
   shown: string;
 }
 
@@ -53,8 +61,12 @@ export function openSession(input: TicketInput): Session {
     seq: carried?.seq ?? 0,
     recorded: Promise.resolve(),
     answering: 0,
+    ending: new Set(),
     gone: new Set(),
+    former: new Map(),
     verification: null,
+    stopping: null,
+    admitted: false,
     shown: '',
   };
 }

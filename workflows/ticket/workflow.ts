@@ -17,14 +17,15 @@ import {
 import { stepOf } from '../../policies/tickets/position.ts';
 import type { GitActivities } from '../../schemas/git/activities.ts';
 import type { PairActivities } from '../../schemas/pair-activities.ts';
-import { isTerminal } from '../../schemas/ticket/phase.ts';
+import type { TicketActivities } from '../../schemas/ticket/activities.ts';
+import { isTerminal, isWorkPhase } from '../../schemas/ticket/phase.ts';
 import type { TicketInput, TicketOutcome } from '../../schemas/ticket/workflow.ts';
 import type { TeardownTrigger } from '../../schemas/workspace/workflow.ts';
 import { document } from './document.ts';
 import { codeOf } from './failure.ts';
-import { hearUpdates } from './handlers.ts';
+import { hearUpdates, stopFor } from './handlers.ts';
 import { combine, landCandidate } from './landing.ts';
-import { ASKING, GIT } from './options.ts';
+import { ASKING, GIT, IMPORTING } from './options.ts';
 import { produce } from './produce.ts';
 import { decide, review, testCandidate } from './review.ts';
 import { commit, now, openSession, settled, show, type Session } from './session.ts';
@@ -32,7 +33,8 @@ import { whileUnmoved } from './steps.ts';
 import { hearWorkspaces, releaseAll, releaseUnneeded } from './workspaces.ts';
 
 const { recordPair } = proxyActivities<PairActivities>(ASKING);
-const { importRepository } = proxyActivities<PairActivities>(GIT);
+const { admitTicket } = proxyActivities<TicketActivities>(ASKING);
+const { importRepository } = proxyActivities<PairActivities>(IMPORTING);
 const { fetchBase } = proxyActivities<GitActivities>(GIT);
 
 export async function ticket(input: TicketInput): Promise<TicketOutcome> {
@@ -67,6 +69,7 @@ async function run(session: Session): Promise<End> {
     await releaseUnneeded(session);
     // Abandoned while that was under way: there is no step left that anything would end.
     if (isTerminal(session.state.phase)) break;
+    if (session.stopping !== null) stopFor(session, session.stopping);
     if (isLong(session)) {
       await settled(session);
       await condition(allHandlersFinished);
@@ -114,7 +117,28 @@ async function openPair(session: Session): Promise<void> {
   session.open = true;
 }
 
+/**
+ * Before it works, and again whenever an operator sent it on: it is listed as open, then the switch is read, so that whoever turns
+ * it on finds this ticket or is found by it.
+ */
+async function admit(session: Session): Promise<void> {
+  const { tenant, ticketId: ticket } = session.state;
+  const { checks } = session.input.definition;
+  const { stopped, unknownCheck } = await admitTicket({ tenant, ticket, checks });
+  session.admitted = true;
+  if (stopped !== null) stopFor(session, stopped);
+  else if (unknownCheck !== null) {
+    const reason = `check_unknown: ${unknownCheck.check}, and ${unknownCheck.reason}`;
+    await commit(session, { type: 'recoveryFailed', reason, ...now('ticket') });
+  }
+}
+
 async function step(session: Session): Promise<void> {
+  const { revision, phase } = session.state;
+  if (!session.admitted && isWorkPhase(phase)) {
+    await whileUnmoved(session, () => admit(session));
+    if (session.state.revision !== revision) return;
+  }
   const work = workOf(session);
   // Half a landing is none of ours: once begun it is heard out, a cancel of the ticket notwithstanding.
   if (work === landCandidate) await CancellationScope.nonCancellable(() => landCandidate(session));

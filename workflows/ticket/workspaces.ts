@@ -25,6 +25,7 @@ import {
   WORKSPACE_WORKFLOWS,
   type TeardownTrigger,
   type WorkspaceEnded,
+  type WorkspaceEnding,
   type WorkspaceInput,
   type WorkspaceReady,
   type WorkspaceRelease,
@@ -38,11 +39,14 @@ export type ProducerRole = 'forge' | 'lore';
 
 /** How long the proof that they are gone is waited for; after it the reconciler and its incidents have them. */
 const GONE_BOUND = '30 minutes';
+/** Longer than a workspace that ends may still push. */
+const BRANCH_BOUND = '90 seconds';
 
 export function hearWorkspaces(session: Session): void {
   setHandler(defineSignal<[WorkspaceReady]>(WORKSPACE_SIGNALS.ready), ({ run, coderWorkspaceId }) => {
     happen(session, { type: 'workspaceReady', run, coderWorkspaceId, ...now('workspace') });
   });
+  setHandler(defineSignal<[WorkspaceEnding]>(WORKSPACE_SIGNALS.ending), ({ run }) => void session.ending.add(run));
   setHandler(defineSignal<[WorkspaceEnded]>(WORKSPACE_SIGNALS.ended), ({ run, trigger, became, fate, reason }) => {
     session.gone.add(run);
     happen(session, { type: 'workspaceEnded', run, trigger, became, fate, reason, ...now('workspace') });
@@ -51,6 +55,7 @@ export function hearWorkspaces(session: Session): void {
 
 /** The ready workspace of the role, started when there is none; `null` when it ended before it was ready. */
 export async function readyWorkspace(session: Session, role: ProducerRole): Promise<TicketWorkspace | null> {
+  await untilBranchIsFree(session, role);
   // Not to be interrupted between the record and the start: a workspace that is recorded and never started would be awaited for ever.
   if (liveWorkspace(session.state, role) === null) {
     await CancellationScope.nonCancellable(() => startWorkspace(session, role));
@@ -59,12 +64,21 @@ export async function readyWorkspace(session: Session, role: ProducerRole): Prom
   return liveWorkspace(session.state, role);
 }
 
+/** One that is ending may push once more: never two agents on one branch. The seat of the next refuses it in any case. */
+async function untilBranchIsFree(session: Session, role: ProducerRole): Promise<void> {
+  const isFree = () => !session.state.workspaces.some((one) => one.role === role && one.status === 'releasing');
+  await condition(isFree, BRANCH_BOUND);
+}
+
 async function startWorkspace(session: Session, role: ProducerRole): Promise<void> {
   const { tenant, ticketId, execution, merge } = session.state;
   const { definition } = session.input;
   const branch = branchOf(role, ticketId);
   const head = role === 'lore' && merge !== null ? merge.candidate : session.state.head;
-  if (branch !== null) await placeBranch({ tenant, pair: ticketId, branch, commit: head });
+  if (branch !== null) {
+    const { former } = await placeBranch({ tenant, pair: ticketId, branch, commit: head });
+    if (former !== null) session.former.set(branch, former);
+  }
   const workspaceGeneration = session.state.workspaceGenerations[role] + 1;
   const run = workspaceWorkflowId({ tenant, ticket: ticketId, role, workspaceGeneration });
   const started = await commit(session, { type: 'workspaceStarted', run, role, ...now('ticket') });

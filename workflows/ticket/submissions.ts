@@ -1,0 +1,65 @@
+/** What agents submit: looked at in our own git before the ticket hears of it. */
+import { proxyActivities } from '@temporalio/workflow';
+import type { GitActivities } from '../../schemas/git/activities.ts';
+import { branchOf } from '../../schemas/git/refs.ts';
+import type { TicketActivities } from '../../schemas/ticket/activities.ts';
+import type { TicketState } from '../../schemas/ticket/state.ts';
+import type { TicketUpdateArguments } from '../../schemas/ticket/workflow.ts';
+import { decidedBy, type Prepared } from './answering.ts';
+import { ANSWERING } from './options.ts';
+import type { Session } from './session.ts';
+
+const { readPlan } = proxyActivities<TicketActivities>(ANSWERING);
+const { checkPushed } = proxyActivities<GitActivities>(ANSWERING);
+
+const missing = (path: string): Prepared => ({ refusal: { code: 'missing_artifact', details: { path } } });
+
+export async function planSubmitted(session: Session, request: TicketUpdateArguments['submitPlan']): Promise<Prepared> {
+  const { tenant, ticketId, base } = session.state;
+  const { commit } = request;
+  const unpushed = await whyNotPushed(session, 'forge', commit, base);
+  if (unpushed !== null) return missing(unpushed);
+  const plan = await readPlan({ tenant, ticket: ticketId, commit });
+  if (!plan.found) return missing(plan.reason);
+  const { digest, segments } = plan;
+  return { event: { ...decidedBy(request), type: 'planSubmitted', plan: { commit, digest, segments } } };
+}
+
+export async function segmentSubmitted(
+  session: Session,
+  request: TicketUpdateArguments['submitSegment'],
+): Promise<Prepared> {
+  const { commit, n } = request;
+  const unpushed = await whyNotPushed(session, 'forge', commit, session.state.segment?.base ?? session.state.base);
+  if (unpushed !== null) return missing(unpushed);
+  return { event: { ...decidedBy(request), type: 'segmentSubmitted', n, head: commit } };
+}
+
+export function readyType({ phase }: TicketState): 'documentationSubmitted' | 'readySubmitted' {
+  return phase === 'documenting' ? 'documentationSubmitted' : 'readySubmitted';
+}
+
+export async function readySubmitted(
+  session: Session,
+  request: TicketUpdateArguments['submitReady'],
+): Promise<Prepared> {
+  const { commit: head } = request;
+  const type = readyType(session.state);
+  if (type === 'readySubmitted') return { event: { ...decidedBy(request), type, head } };
+  const unpushed = await whyNotPushed(session, 'lore', head, session.state.merge?.candidate ?? session.state.base);
+  if (unpushed !== null) return missing(unpushed);
+  return { event: { ...decidedBy(request), type, head } };
+}
+
+/** Only what was pushed to the role's own branch, on top of what was accepted before, can be submitted. */
+async function whyNotPushed(
+  session: Session,
+  role: 'forge' | 'lore',
+  commit: string,
+  after: string,
+): Promise<string | null> {
+  const { tenant, ticketId, branch: own } = session.state;
+  const branch = branchOf(role, ticketId) ?? own;
+  const pushed = await checkPushed({ tenant, pair: ticketId, commit, branch, after });
+  return pushed.pushed ? null : `${commit} on ${branch} (${pushed.reason})`;
+}
