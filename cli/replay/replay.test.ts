@@ -39,3 +39,19 @@ test.each(['{}', '[]', '"text"', 'no json', '{"events":[]}', '{"events":[7]}', '
     await expect(replay()).rejects.toMatchObject({ code: 'history_invalid', details: { file: 'package.json' } });
   },
 );
+
+test('[inv-20] a step that the code of today does not take ends the replay with a failure that names the history', async () => {
+  const recorded = join(HISTORY, '..', '..', 'workspace', 'gone-after-release.json');
+  cpSync(recorded, join(directory, 'as-recorded.json'));
+  const planned = readFileSync(recorded, 'utf8').replaceAll('"name":"createWorkspace"', '"name":"createSomethingElse"');
+  writeFileSync(join(directory, 'planned.json'), planned);
+  const { code, said } = await replay();
+  expect(code).toBe(1);
+  expect(JSON.parse(said.stdout)).toMatchObject({
+    failed: 1,
+    items: [
+      { history: 'as-recorded.json', replays: true },
+      { history: 'planned.json', replays: false },
+    ],
+  });
+}, 60_000);

@@ -2,10 +2,11 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { historyFromJSON } from '@temporalio/common/lib/proto-utils.js';
-import { DefaultLogger, Runtime, Worker, type ReplayHistoriesIterable } from '@temporalio/worker';
+import { DefaultLogger, Runtime } from '@temporalio/worker';
 import { cachedWorkflowBundle } from '../../local/bundle-cache.ts';
 import { portcullisError } from '../../schemas/errors.ts';
 import type { Output } from '../output.ts';
+import { replayAll, type NamedHistory } from './replay-all.ts';
 
 /**
  * @returns the exit code of `replay_failed` when a history differs: which one is in the result, so it is no error of its own
@@ -17,10 +18,10 @@ export async function replayDirectory(directory: string, cacheDirectory: string,
   Runtime.install({ logger: new DefaultLogger('ERROR', () => {}) });
   const workflowBundle = await cachedWorkflowBundle(cacheDirectory);
   const items: { readonly history: string; readonly replays: boolean; readonly error: string | null }[] = [];
-  for await (const { workflowId, error } of Worker.runReplayHistories({ workflowBundle }, histories)) {
-    items.push({ history: workflowId, replays: error === undefined, error: error?.message ?? null });
-    const mark = error === undefined ? output.style('good', 'replays') : output.style('bad', 'differs');
-    output.progress(`${mark}  ${workflowId}${error === undefined ? '' : `: ${error.message}`}`);
+  for await (const { name, error } of replayAll(workflowBundle, histories)) {
+    items.push({ history: name, replays: error === null, error: error?.message ?? null });
+    const mark = error === null ? output.style('good', 'replays') : output.style('bad', 'differs');
+    output.progress(`${mark}  ${name}${error === null ? '' : `: ${error.message}`}`);
   }
   const failed = items.filter(({ replays }) => !replays).length;
   output.result(
@@ -47,15 +48,15 @@ async function historyFiles(directory: string): Promise<readonly string[]> {
 }
 
 /** All of them before the first is replayed: a file that is no history must not end the replay half-way. */
-async function readHistories(directory: string, files: readonly string[]): Promise<readonly HistoryOf[]> {
-  const histories: HistoryOf[] = [];
+async function readHistories(directory: string, files: readonly string[]): Promise<readonly NamedHistory[]> {
+  const histories: NamedHistory[] = [];
   for (const file of files) {
     try {
       const history = historyFromJSON(JSON.parse(await readFile(join(directory, file), 'utf8')));
       if (history.events === undefined || history.events === null || history.events.length === 0) {
         throw new Error('it has no events');
       }
-      histories.push({ workflowId: file, history });
+      histories.push({ name: file, history });
     } catch (error) {
       const reason = error instanceof Error ? error.message : 'unknown';
       throw portcullisError('history_invalid', { file, reason }, error);
@@ -63,5 +64,3 @@ async function readHistories(directory: string, files: readonly string[]): Promi
   }
   return histories;
 }
-
-type HistoryOf = ReplayHistoriesIterable extends AsyncIterable<infer T> | Iterable<infer T> ? T : never;

@@ -94,6 +94,7 @@ export function standIns(path: ControlPath): ControlActivities {
     revokePair: () => Promise.resolve(['c-1']),
     writeKillSwitch: () => Promise.resolve(),
     cancelRunning: () => Promise.resolve(1),
+    tellTickets: () => Promise.resolve({ told: 2, next: null }),
     endAbandonedRuns: () => Promise.resolve(0),
     reconcileWorkspaces: () => Promise.resolve(null),
     ...path.activities,
