@@ -25,18 +25,41 @@ export interface AgentNeeds {
   readonly cancellation: AbortSignal;
   /** Milliseconds, monotonic. */
   readonly now: () => number;
+  /** False when the workspace's agent is certainly out of sight; what cannot be read is no sign of that. */
+  readonly isThere: () => Promise<boolean>;
+  /** How long to wait for one that is out of sight, in milliseconds: longer than its workflow takes to call it lost; 0: not at all. */
+  readonly absenceMs: number;
 }
 
 /** @throws the codes of the chat port */
 export async function agentTurn(needs: AgentNeeds, turn: AgentTurn): Promise<AgentAnswer> {
   const { chatId, asked } = await askOnce(needs, turn);
   try {
-    return await answerOf(needs, turn, chatId, asked);
+    const over = await answerOf(needs, turn, chatId, asked);
+    return needs.absenceMs === 0 || (await needs.isThere()) ? over : await afterAbsence(needs);
   } catch (thrown) {
     // Nobody waits for the answer any more; the chat must not go on by itself.
     if (needs.cancellation.aborted) await needs.chats.interrupt(chatId).catch(() => 'idle');
     throw thrown;
   }
+}
+
+/**
+ * Nobody can have worked where nobody is, whatever the chat says of it. Asking again at once would use up the ticket's patience long
+ * before its workspace is known to be lost, so this waits: for the agent, or for the end of the workspace, which cancels this.
+ */
+async function afterAbsence(needs: AgentNeeds): Promise<AgentAnswer> {
+  const began = needs.now();
+  for (
+    let pause = FIRST_LOOK_MS;
+    needs.now() - began < needs.absenceMs;
+    pause = Math.min(pause * 1.5, LONGEST_LOOK_MS)
+  ) {
+    needs.alive();
+    await delay(pause, undefined, { signal: needs.cancellation });
+    if (await needs.isThere()) break;
+  }
+  return { outcome: 'died', message: '' };
 }
 
 interface Asked {

@@ -9,7 +9,7 @@ import type { Ports } from '../state.ts';
 import { awaitStore, localStoreArguments, localStoreUrl } from '../store.ts';
 import { awaitTemporal, devServerArguments } from '../temporal.ts';
 import { coderSettings } from './coder-plan.ts';
-import { asEnvironment, baseEnvironment } from './environment.ts';
+import { asEnvironment, baseEnvironment, passedOn } from './environment.ts';
 import type { StackOptions } from './options.ts';
 import type { PartPlan } from './part.ts';
 import { awaitReadyz } from './readyz.ts';
@@ -96,7 +96,7 @@ export function servicePlans(options: StackOptions, ports: Ports): readonly Part
 
 /**
  * It alone sees where the operator's own clients find their registries, so it alone gets what they are configured by: the
- * operator's home and the variables that they read.
+ * operator's home and the variables that they read. It alone is told where the keys of models are.
  */
 function egressPlan(options: StackOptions, ports: Ports): PartPlan {
   const { paths, logLevel, environment } = options;
@@ -120,6 +120,7 @@ function egressPlan(options: StackOptions, ports: Ports): PartPlan {
           'egress.host': LOOPBACK,
           'egress.port': String(ports.egress),
         }),
+        ...passedOn(options, ['egress.models']),
         NODE_COMPILE_CACHE: join(paths.cache, 'compiled'),
       },
     }),
@@ -177,6 +178,8 @@ function servicePlan(
       env: {
         ...baseEnvironment(options),
         ...asEnvironment(settings),
+        ...(name === 'control' ? passedOn(options, ['workspace.stale-secs', 'reconcile.secs']) : {}),
+        ...(name === 'gateway' ? passedOn(options, ['import.max-mb']) : {}),
         // Half a second of each start is compiling; Node checks what it kept against the source.
         NODE_COMPILE_CACHE: join(paths.cache, 'compiled'),
       },

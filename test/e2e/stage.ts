@@ -38,11 +38,23 @@ export interface Stack {
   close(): Promise<void>;
 }
 
-export async function startStack(): Promise<Stack> {
-  const root = mkdtempSync(join(tmpdir(), 'portcullis-e2e-'));
+export interface StackStart {
+  /** A directory of the caller's, removed by `close`. */
+  readonly root?: string;
+  /** Beside the test's own: an operator's Coder, say. */
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
+export async function startStack({ root: given, environment = {} }: StackStart = {}): Promise<Stack> {
+  const root = given ?? mkdtempSync(join(tmpdir(), 'portcullis-e2e-'));
   const paths = statePaths(join(root, 'state'));
   // Each command is a process: compiled once, it starts in half the time.
-  const env = { ...process.env, NODE_COMPILE_CACHE: join(tmpdir(), 'portcullis-test-compiled') };
+  const env = {
+    ...process.env,
+    ...environment,
+    PORTCULLIS_LOCAL_PORTS: 'any',
+    NODE_COMPILE_CACHE: join(tmpdir(), 'portcullis-test-compiled'),
+  };
   const cli: Stack['cli'] = async (...args) => {
     const [command = '', ...rest] = args;
     const call = [CLI, command, '--state-dir', paths.root, ...rest];
@@ -65,7 +77,7 @@ export async function startStack(): Promise<Stack> {
   const pid = (part: PartName) => state().parts[part].process?.pid ?? 0;
   const ready = () => {
     const now = state();
-    return Object.values(now.parts).every((part) => part.state === 'ready');
+    return Object.values(now.parts).every(({ state }) => state === 'ready' || state === 'external');
   };
   const awaitReady = async () => {
     await pollUntil(ready, { what: 'every part to be ready', deadlineMs: 30_000 });
