@@ -3,6 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { cpus, loadavg, totalmem } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import type { Comparison, Timing } from './compare.ts';
+import type { BenchOptions } from './options.ts';
 
 /** A number somebody promised, beside the number measured. */
 export interface Goal {
@@ -24,7 +25,7 @@ export interface Bench {
   readonly name: string;
   /** One line: what is measured beside what. */
   readonly about: string;
-  readonly run: () => Promise<BenchReport>;
+  readonly run: (options: BenchOptions) => Promise<BenchReport>;
 }
 
 /** Writes `bench/results/NAME.json` with the machine it was measured on, and returns the path. */
