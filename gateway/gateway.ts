@@ -1,6 +1,7 @@
 /** A gateway over a context: the listener, the door, the workspace API, and whatever other parts it is given. */
 import express, { type Express, type RequestHandler } from 'express';
 import { createServer, type Server } from 'node:http';
+import { OPERATOR_PATHS } from '../schemas/operator-api.ts';
 import { isGenuine } from './authority/bearer.ts';
 import { Connections } from './connections.ts';
 import type { GatewayContext } from './context.ts';
@@ -70,6 +71,7 @@ function application(
   app.set('query parser', false);
   app.use(countAnswers(ctx));
   app.use(proveConnections(ctx, connections));
+  app.use(requestsInTime(ctx));
   app.use(healthRouter(ctx, watch));
   app.use(workspaceRouter(ctx, connections));
   app.use(gitRouter(ctx));
@@ -82,7 +84,7 @@ function application(
 function countAnswers({ metrics }: GatewayContext): RequestHandler {
   return (req, res, next) => {
     // The first segment only: a path has ids in it, and a metric must not.
-    const part = /^\/(v1|a2a|git|egress|healthz|readyz|metrics)\b/.exec(req.path)?.[1] ?? 'other';
+    const part = /^\/(v1|a2a|git|egress|model|healthz|readyz|metrics)\b/.exec(req.path)?.[1] ?? 'other';
     res.once('finish', () => metrics.httpAnswers.inc({ part, status: `${Math.floor(res.statusCode / 100)}xx` }));
     next();
   };
@@ -96,11 +98,26 @@ function proveConnections({ keys }: GatewayContext, connections: Connections): R
   };
 }
 
+/** Whole requests come within `requestMs`; only an operator's upload of a bundle, by its bearer, is given the server's own bound. */
+function requestsInTime({ keys, limits }: GatewayContext): RequestHandler {
+  return (req, _res, next) => {
+    const isUpload = req.method === 'POST' && req.path === OPERATOR_PATHS.imports;
+    if (req.complete || (isUpload && isGenuine(keys.gatewayKey, req.headers.authorization))) {
+      next();
+      return;
+    }
+    const late = setTimeout(() => req.complete || req.socket.destroy(), limits.requestMs);
+    req.once('end', () => clearTimeout(late));
+    req.once('close', () => clearTimeout(late));
+    next();
+  };
+}
+
 function httpServer({ limits }: GatewayContext, app: Express): Server {
   const server = createServer(
     {
       headersTimeout: limits.headersMs,
-      requestTimeout: limits.requestMs,
+      requestTimeout: Math.max(limits.requestMs, limits.importMs),
       connectionsCheckingInterval: Math.min(1_000, limits.headersMs),
       keepAliveTimeout: 30_000,
       maxHeaderSize: 16 * 1024,

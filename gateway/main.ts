@@ -8,6 +8,7 @@ import { Client, Connection } from '@temporalio/client';
 import type { Logger } from 'pino';
 import { gatePublicKeys } from '../activities/gate/public-keys.ts';
 import { loadCommandPolicy } from '../activities/policy/load.ts';
+import { loadWorkspaceRegistry } from '../activities/workspaces/registry.ts';
 import { loadRoutingPolicy } from '../activities/policy/routing.ts';
 import { connectStore, type StoreConnection } from '../activities/store/connect.ts';
 import { gateReader } from '../activities/store/gate-reader.ts';
@@ -21,6 +22,7 @@ import { harnessRouter } from './harness/router.ts';
 import { loadGatewayKeys } from './keys.ts';
 import type { GatewayLimits } from './limits.ts';
 import type { ListenSettings } from './listen.ts';
+import { modelRouter, type ModelRouteLimits } from './egress/model-router.ts';
 import { egressRouter, type EgressAccess } from './egress/router.ts';
 import { orchestrationRouter } from './operator/orchestration-router.ts';
 import { gatesRouter } from './operator/gates-router.ts';
@@ -44,8 +46,11 @@ export interface GatewaySettings extends ListenSettings {
   readonly incomingDir: string;
   /** Documents of the command policy. */
   readonly commandPolicyDir: string;
-  /** Where `/egress/…` leads; `null` where there is no egress. */
+  /** Where `/egress/…` and `/model/…` lead; `null` where there is no egress. */
   readonly egress?: EgressAccess | null;
+  /** Which model is each role's; the registry that comes with the program when it is absent. */
+  readonly workspaceRegistryFile?: string;
+  readonly modelLimits?: Partial<ModelRouteLimits>;
   /** Documents of the routing policy; those that come with the program when it is absent. */
   readonly routingPolicyDir?: string;
   readonly logger: Logger;
@@ -55,10 +60,11 @@ export interface GatewaySettings extends ListenSettings {
 /** @throws `setting_invalid`, `store_unavailable`, `store_unsafe`. Temporal may still be away: `/readyz` says so. */
 export async function startGateway(settings: GatewaySettings): Promise<RunningGateway> {
   const { url, gatewayPassword, readerPassword } = settings.store;
-  const [keys, commandPolicy, routingPolicy] = await Promise.all([
+  const [keys, commandPolicy, routingPolicy, { registry }] = await Promise.all([
     loadGatewayKeys(settings.gatewayKeyFile, settings.actionPublicKeyFile),
     loadCommandPolicy(settings.commandPolicyDir),
     loadRoutingPolicy(settings.routingPolicyDir),
+    loadWorkspaceRegistry(settings.workspaceRegistryFile),
   ]);
   const stores = await connectAll([
     connectStore({ url, user: 'gateway', password: gatewayPassword }),
@@ -95,6 +101,10 @@ export async function startGateway(settings: GatewaySettings): Promise<RunningGa
         orchestrationRouter(ctx, reader),
         gatesRouter(ctx, { reader: gateReader(reader), keys: gatePublicKeys(gatePublicKeyFile(settings)) }),
         egressRouter(ctx, settings.egress ?? null),
+        modelRouter(
+          { ctx, connection: gateway },
+          { access: settings.egress ?? null, registry, limits: settings.modelLimits ?? {} },
+        ),
         harnessRouter(ctx, gateway),
       ],
     });

@@ -14,7 +14,7 @@
  * | `operator` | the operator's bearer | commands |
  */
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { loadOrCreateSigningKey } from '../activities/signing/keys.ts';
 import { ADMIN_USER, STORE_USERS, type StorePasswords, type StoreUser } from '../activities/store/users.ts';
@@ -67,7 +67,15 @@ export async function ensureKeys(directory: string): Promise<void> {
   const action = await loadOrCreateSigningKey(join(directory, KEY_FILES.action));
   writeFileSync(join(directory, KEY_FILES.actionPublic), action.publicPem, { mode: 0o600 });
   const gate = await loadOrCreateSigningKey(join(directory, KEY_FILES.gate));
-  writeFileSync(join(directory, KEY_FILES.gatePublic), gate.publicPem, { mode: 0o600 });
+  writePublicKeys(join(directory, KEY_FILES.gatePublic), gate.publicPem);
+}
+
+/** The current key first. Older ones stay behind it: what they signed still verifies after a change of key. */
+function writePublicKeys(file: string, current: string): void {
+  const there = existsSync(file) ? readFileSync(file, 'utf8') : '';
+  const older = there.replace(current.trim(), '').trim();
+  const keys = [current.trim(), ...(older === '' ? [] : [older])].join('\n');
+  writeFileSync(file, `${keys}\n`, { mode: 0o600 });
 }
 
 /** The passwords of all users; only for who sets the store up. */

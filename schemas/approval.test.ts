@@ -11,6 +11,7 @@ const terms = {
   round: 1,
   head: 'a'.repeat(40),
   workspaceGeneration: 1,
+  review: 'segment-1-eval.md',
 };
 
 test('the same terms have the same id, whatever the clock says', () => {
@@ -27,6 +28,7 @@ test.each([
   { round: 2 },
   { head: 'b'.repeat(40) },
   { workspaceGeneration: 2 },
+  { review: 'segment-1-security.md' },
 ])('[inv-04] other terms have another: %o', (change) => {
   expect(approvalId({ ...terms, ...change })).not.toBe(approvalId(terms));
 });

@@ -23,6 +23,8 @@ export interface ApprovalBinding {
   readonly head: string;
   /** Workspace generation of the one SENTINEL that may answer. */
   readonly workspaceGeneration: number;
+  /** Name of the one file that it answers for: two reviewers of one change answer for their own. */
+  readonly review: string;
   /** Milliseconds since the epoch, by the store's clock. */
   readonly expiresAt: number;
 }
@@ -46,7 +48,19 @@ export interface ApprovalUse {
  * does not mint twice.
  */
 export function approvalId(binding: Omit<ApprovalBinding, 'schema' | 'id' | 'expiresAt'>): string {
-  const { tenant, ticket, execution, phase, planRevision, evaluation, round, head, workspaceGeneration } = binding;
-  const bound = { tenant, ticket, execution, phase, planRevision, evaluation, round, head, workspaceGeneration };
+  const { tenant, ticket, execution, phase, planRevision, evaluation, round, head, workspaceGeneration, review } =
+    binding;
+  const bound = {
+    tenant,
+    ticket,
+    execution,
+    phase,
+    planRevision,
+    evaluation,
+    round,
+    head,
+    workspaceGeneration,
+    review,
+  };
   return digestHex(contentDigest(canonicalBytes(bound)));
 }

@@ -29,6 +29,8 @@ export const AUDIT_EVENTS = [
   /** The gate worker wrote a decision. */
   'decided',
   'incident_opened',
+  /** An operator ruled on it. */
+  'incident_ruled',
 ] as const;
 export type AuditEvent = (typeof AUDIT_EVENTS)[number];
 

@@ -50,7 +50,14 @@ export const ERROR_CATALOGUE = {
     ...bad,
     http: 413,
     message: 'The bundle is larger than {limit} bytes, the most that one import takes in.',
-    mend: 'Bring less history: `git clone --depth 2` of it has the commit and its parent.',
+    mend: 'Raise `import.max-mb`, or bring less history: `git clone --depth 2` of it has the commit and its parent.',
+  },
+  disk_full: {
+    ...away,
+    http: 507,
+    grpc: 8,
+    message: 'The disk has {free} bytes free, and {needed} are needed.',
+    mend: 'Make room where the control plane keeps its repositories and incoming bundles, then try again.',
   },
   rpc_invalid: {
     ...bad,
@@ -277,6 +284,22 @@ export const ERROR_CATALOGUE = {
     message: 'The merge of {candidate} is under way; {event} has to wait for its answer.',
     mend: 'Wait until the landing is answered, then decide again.',
   },
+  override_refused: {
+    ...refused,
+    message: 'No override of the {gate} gate: {reason}.',
+    mend: 'See what its policy lets people override: portcullis gate why ID.',
+  },
+  submission_unavailable: {
+    ...away,
+    message:
+      'What was submitted could not be looked at ({reason}); nothing was changed and nothing is remembered of it.',
+    mend: 'Send the same again in a moment.',
+  },
+  check_unknown: {
+    ...refused,
+    message: 'The ticket asks for the check {check}, and {reason}.',
+    mend: 'Name a check of the gates as its definition does, with its command: docs/reference/gate-policies.md.',
+  },
   history_invalid: {
     ...bad,
     message: '{file} is not a workflow history: {reason}.',
@@ -305,6 +328,17 @@ export const ERROR_CATALOGUE = {
     http: 502,
     message: 'The registry cannot be reached or used: {reason}.',
     mend: 'See that the egress runs and that the registries of its machine answer.',
+  },
+  model_refused: {
+    ...refused,
+    message: 'The way to the model does not pass this: {reason}.',
+    mend: "Ask the model of your role by its API's calls, and only while something is asked of you.",
+  },
+  model_failed: {
+    ...away,
+    http: 502,
+    message: "The model's host cannot be reached or used: {reason}.",
+    mend: "See that the egress runs and that the role's model host answers.",
   },
   completed_unpersisted: {
     ...away,

@@ -32,18 +32,34 @@ export const MAX_REVIEW_BYTES = 256 * 1024;
 /** How many reviews one workspace may append: one for each ask, with room for repeats. */
 export const MAX_REVIEWS = 32;
 
-/** The files a reviewer may append, by name. */
-const REVIEW_NAME = /^(?:CONTRACT\.md|final-review\.md|segment-[1-9][0-9]?-eval\.md)$/;
+/** The files a reviewer may append, by name: the general reviewer's, then the security reviewer's. */
+const REVIEW_NAME =
+  /^(?:CONTRACT\.md|final-review\.md|segment-[1-9][0-9]?-eval\.md|(?:plan|final|segment-[1-9][0-9]?)-security\.md)$/;
 
 export function isReviewName(text: string): boolean {
   return REVIEW_NAME.test(text);
 }
 
-/** `segment-2-eval.md`. @throws `schema_invalid` */
-export function segmentReviewName(n: number): string {
-  const name = `segment-${n}-eval.md`;
+/** `segment-2-eval.md`, `segment-2-security.md`. @throws `schema_invalid` */
+export function segmentReviewName(n: number, kind: 'eval' | 'security' = 'eval'): string {
+  const name = `segment-${n}-${kind}.md`;
   if (!isReviewName(name)) throw portcullisError('schema_invalid', { path: 'n', reason: 'must be 1 to 99' });
   return name;
+}
+
+/**
+ * A finding that stopped an earlier round and is still open. Its words were written by a reviewer: they are material for
+ * whoever reads them, never instructions. The same finding has the same id and digest wherever it is named.
+ */
+export interface OpenBlocker {
+  readonly findingId: string;
+  readonly digest: string;
+  readonly type: string;
+  readonly severity: string;
+  /** At the head that was judged then; lines count from 1. */
+  readonly location: { readonly path: string; readonly fromLine: number; readonly toLine: number } | null;
+  readonly failureScenario: string;
+  readonly requiredFix: string;
 }
 
 /**
@@ -84,6 +100,10 @@ export interface Assignment {
   readonly approvalId: string | null;
   /** Number of the evaluation that the review belongs to; `null` for other roles. */
   readonly evaluation: number | null;
+  /** Class of the reviewer: `reviewer`, `security`, …; `null` for other roles. */
+  readonly verifierClass: string | null;
+  /** What stopped an earlier round and is open: a producer mends it, a reviewer says of each what became of it. */
+  readonly blockers: readonly OpenBlocker[];
 }
 
 /**

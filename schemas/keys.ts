@@ -112,6 +112,8 @@ export function keysOf(tenant: string) {
     policyDocument: (digest: ContentDigest) => `${ns}policy:${digestHex(digest)}`,
     /** Policy and definition that a gate applies now. */
     policyHead: (gate: string) => `${ns}policy:head:${checkedId(gate)}`,
+    /** A person's words under the digest of their record. */
+    reason: (digest: ContentDigest) => `${ns}reason:${digestHex(digest)}`,
     grant: (id: string, revision: number) => `${ns}grant:${checkedRecordId(id)}:${revision}`,
     /** Set once when a grant or a principal is revoked; by the digest of its name, which may be longer than an id. */
     revoked: (authority: string) => `${ns}revoked:${digestHex(contentDigest(new TextEncoder().encode(authority)))}`,
@@ -144,6 +146,8 @@ export function keysOf(tenant: string) {
     ticketStatus: (ticket: string) => `${ns}ticket:${checkedName('ticket', ticket)}:status`,
     /** Ids of tickets by the time of their last change. */
     tickets: `${ns}tickets`,
+    /** Ids of those that have not ended. */
+    openTickets: `${ns}tickets:open`,
     /** Ids of workspaces by the time of their last write. */
     workspaces: `${ns}workspaces`,
     /** Ids of those that are not over. */

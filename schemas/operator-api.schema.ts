@@ -1,6 +1,9 @@
 /** Bodies of the operator API as they come over the wire. */
 import { z } from 'zod';
 import { CREDENTIAL_USES } from './credential.ts';
+import { digest } from './gate/fields.schema.ts';
+import { REASON_LIMIT } from './gate/human.ts';
+import { GATE_KINDS, HUMAN_ANSWERS, OVERRIDABLE_CASES } from './gate/vocabulary.ts';
 import { ticketDefinitionSchema } from './ticket/definition.schema.ts';
 import { COMMIT_PATTERN, EXECUTOR_ROLES, NAME_PATTERN, ROLES } from './names.ts';
 
@@ -68,6 +71,21 @@ export const decideTicketRequestSchema = z.strictObject({
   reason,
   revision: z.int().min(0).max(1_000_000_000),
 });
+
+export const decideGateRequestSchema = z
+  .strictObject({
+    gate: z.enum(GATE_KINDS),
+    subjectDigest: digest('subject'),
+    decision: z.enum(HUMAN_ANSWERS),
+    case: z.enum(OVERRIDABLE_CASES).nullable(),
+    reason: z.string().trim().min(1).max(REASON_LIMIT),
+    expiresAt: z.int().min(0).max(8_640_000_000_000_000).nullable(),
+    revision: z.int().min(0).max(1_000_000_000),
+  })
+  .refine((of) => (of.case !== null) === (of.decision === 'override'), {
+    path: ['case'],
+    error: 'goes with an override and with nothing else',
+  });
 
 export const teardownRequestSchema = z.strictObject({ reason });
 

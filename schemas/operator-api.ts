@@ -2,6 +2,7 @@
  * The operator API of the gateway: JSON, an operator's bearer on every call, the tenant always the credential's own. Paths and
  * shapes are here for both sides; answers carry a `schema`, errors are `{"error":{"code","message","mend","details"}}`.
  */
+import type { HumanAnswerGiven } from './gate/human.ts';
 import { checkedName, type ExecutorRole } from './names.ts';
 import type { TicketRecord } from './ticket/activities.ts';
 import type { TicketDefinition } from './ticket/definition.ts';
@@ -89,6 +90,8 @@ export interface KillSwitchAnswer {
   readonly active: KillSwitch | null;
   /** Verifies that were told to cancel, when this answers a turn. */
   readonly cancelled: SetKillSwitchResult['cancelled'] | null;
+  /** Open tickets that were told to stop, when this answers a turn. */
+  readonly tickets: SetKillSwitchResult['tickets'] | null;
 }
 
 export interface StatusAnswer {
@@ -109,6 +112,8 @@ export const ORCHESTRATION_PATHS = {
   ticket: (ticket: string) => `${ROOT}/tickets/${checkedName('ticket', ticket)}`,
   /** POST {@link DecideTicketRequest} → {@link TicketDecidedAnswer} */
   ticketDecision: (ticket: string) => `${ROOT}/tickets/${checkedName('ticket', ticket)}/decision`,
+  /** POST {@link DecideGateRequest} → {@link GateDecidedAnswer} */
+  gateDecision: (ticket: string) => `${ROOT}/tickets/${checkedName('ticket', ticket)}/gate-decision`,
   /** GET, query `limit` → {@link WorkspaceListAnswer} */
   workspaces: `${ROOT}/workspaces`,
   /** GET → {@link WorkspaceAnswer} */
@@ -154,6 +159,20 @@ export interface DecideTicketRequest {
 
 export interface TicketDecidedAnswer {
   readonly schema: 'portcullis/ticket-decided/v1';
+  readonly ticket: string;
+  readonly revision: number;
+  readonly phase: string;
+}
+
+/** Who says it is the credential's, never in the request. */
+export interface DecideGateRequest extends HumanAnswerGiven {
+  /** The ticket's revision that it was decided on. */
+  readonly revision: number;
+}
+
+/** It is on record. Whether it counts says the next evaluation. */
+export interface GateDecidedAnswer {
+  readonly schema: 'portcullis/gate-decided/v1';
   readonly ticket: string;
   readonly revision: number;
   readonly phase: string;

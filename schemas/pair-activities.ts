@@ -32,6 +32,21 @@ export interface KillSwitchWrite {
   readonly value: KillSwitch;
 }
 
+export interface TicketsToTell {
+  /** `null` for the tickets of every tenant. */
+  readonly scope: string | null;
+  readonly reason: string;
+  readonly by: string;
+  /** Where the page before ended; `null` for the first. */
+  readonly after: string | null;
+}
+
+export interface ToldTickets {
+  readonly told: number;
+  /** What to go on after; `null` when every one was told. */
+  readonly next: string | null;
+}
+
 export interface PairActivities {
   /** @throws `repository_invalid`, `not_found` */
   importRepository(request: ImportRequest): Promise<void>;
@@ -42,4 +57,6 @@ export interface PairActivities {
   writeKillSwitch(write: KillSwitchWrite): Promise<void>;
   /** Tells the tenant's running verifies to cancel; how many. Visibility lags, so it is asked more than once. */
   cancelRunning(tenant: string): Promise<number>;
+  /** Tells a page of the open tickets, from the store's list of them, that the switch is on. Telling one twice changes nothing. */
+  tellTickets(of: TicketsToTell): Promise<ToldTickets>;
 }

@@ -116,6 +116,27 @@ export const SETTINGS = {
     'scripted',
     "What runs the turns of the local Coder's chats in their workspaces: `scripted`, `codex`, `claude` or `pi`.",
   ),
+  'coder.agent-dir': entry(
+    'text',
+    null,
+    'PORTCULLIS_CODER_AGENT_DIR',
+    null,
+    "Directory with the installation of the agent's CLI (where `npm install` was run). The local Coder shows it read-only to workspaces, at `/opt/agent`. Unset, the CLI is looked for below `/usr`.",
+  ),
+  'coder.agent-model': entry(
+    'text',
+    null,
+    'PORTCULLIS_CODER_AGENT_MODEL',
+    null,
+    "Model that the local Coder's agent CLI asks its role's host for. Unset, the CLI's own choice; `pi` needs it.",
+  ),
+  'coder.agent-file': entry(
+    'text',
+    null,
+    'PORTCULLIS_CODER_AGENT_FILE',
+    null,
+    "File (JSON) with the command that is the local Coder's agent, in the place of `coder.agent`.",
+  ),
   'coder.provisioners': entry(
     'count',
     null,
@@ -185,7 +206,14 @@ export const SETTINGS = {
     null,
     'PORTCULLIS_EGRESS_URL',
     null,
-    'Where the gateway finds the egress. Unset, preparations that need a registry fail.',
+    'Where the gateway finds the egress. Unset, preparations that need a registry fail, and so do calls of a model.',
+  ),
+  'egress.models': entry(
+    'text',
+    null,
+    'PORTCULLIS_EGRESS_MODELS_FILE',
+    null,
+    'File (JSON, mode 0600) with the hosts of models, and where the key of each is: `serve egress` reads it. Unset, no workspace has a way to a model.',
   ),
   'health.host': entry(
     'text',
@@ -214,6 +242,13 @@ export const SETTINGS = {
     'PORTCULLIS_INCOMING_DIR',
     null,
     'Where the gateway leaves uploaded bundles for the control worker. `incoming` in the state directory unless set.',
+  ),
+  'import.max-mb': entry(
+    'count',
+    null,
+    'PORTCULLIS_IMPORT_MAX_MB',
+    '32768',
+    'The largest history that one import takes in, as a bundle, in MiB. 1 GiB of the disks it goes through stays free in any case.',
   ),
   'local.ports': entry(
     'ports',

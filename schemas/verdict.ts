@@ -22,6 +22,10 @@ export const UNPARSEABLE_REASONS = [
   'unknown_token',
   'rejected_without_token',
   'approved_with_token',
+  /** The verdict can be read and what stands beside it cannot: `findings` or `dispositions` of another form. */
+  'report_malformed',
+  /** An approval that names a finding which blocks. */
+  'approved_with_blocker',
   /** The message is past the bounds within which Markdown is parsed at all. */
   'message_too_large',
   'message_too_nested',

@@ -8,6 +8,7 @@ import type { SignedGateDecision } from '../../schemas/gate/decision.ts';
 import { OUTCOME_REASONS } from '../../schemas/gate/workflow.ts';
 import { decideGate } from '../../policies/gates/decide.ts';
 import type { GateInput } from '../../policies/gates/input.ts';
+import { openFindings } from '../../policies/gates/open-findings.ts';
 import { auditWriter } from '../audit/write.ts';
 import { verifyingKeyOf, type SigningKey } from '../signing/keys.ts';
 import type { DecisionStore } from '../store/gate-port.ts';
@@ -80,6 +81,7 @@ function outcomeOf({ decision, digest }: SignedGateDecision): Omit<EvaluatedSubj
     decision: decision.decision,
     reasons,
     reasonsOmitted: decision.reasonsOmitted + decision.reasons.length - reasons.length,
+    openFindings: openFindings(decision.reasons),
   };
 }
 

@@ -4,6 +4,7 @@ import type { ContentDigest, Digest } from '../../schemas/digest.ts';
 import { portcullisError } from '../../schemas/errors.ts';
 import { evidenceDigest, orderedEvidence, type EvidenceRecord } from '../../schemas/gate/evidence-set.ts';
 import type { IndexEntry, PolicyHead, RevocationRecord, SubjectHead, TicketEntry } from '../../schemas/gate/heads.ts';
+import { reasonDigest, type ReasonRecord } from '../../schemas/gate/human.ts';
 import type { Grant } from '../../schemas/gate/request.ts';
 import { orderedSubject, type SubjectManifest } from '../../schemas/gate/subject.ts';
 import type { GateKind } from '../../schemas/gate/vocabulary.ts';
@@ -153,6 +154,15 @@ class RedisEvidenceStore extends RedisGateReader implements EvidenceStore {
     if (answer === 'conflict') throw portcullisError('state_conflict', { what: 'The subject under this digest' });
     if (answer !== 'registered' && answer !== 'repeated') unexpectedReply([answer]);
     await this.readBack(keys.subject(digest), subjectText);
+  }
+
+  async writeReason(tenant: string, reason: ReasonRecord): Promise<ContentDigest> {
+    const digest = reasonDigest(reason);
+    const key = keysOf(tenant).reason(digest);
+    const text = recordText(reason);
+    await this.connection.run((redis) => redis.setnx(key, text));
+    await this.readBack(key, text);
+    return digest;
   }
 
   async writePolicyDocument(tenant: string, digest: ContentDigest, document: object): Promise<void> {

@@ -11,6 +11,7 @@ import type { SignedGateDecision } from '../../schemas/gate/decision.ts';
 import type { EvidenceItem, EvidenceRecord } from '../../schemas/gate/evidence-set.ts';
 import type { IndexEntry, PolicyHead, RevocationRecord, SubjectHead, TicketEntry } from '../../schemas/gate/heads.ts';
 import type { GateDefinition, GatePolicy } from '../../schemas/gate/policy.ts';
+import type { ReasonRecord } from '../../schemas/gate/human.ts';
 import type { Grant } from '../../schemas/gate/request.ts';
 import type { SubjectManifest } from '../../schemas/gate/subject.ts';
 import type { GateKind } from '../../schemas/gate/vocabulary.ts';
@@ -47,6 +48,8 @@ export interface GateReader {
   readCheckDefinition(tenant: string, digest: Digest<'definition'>): Promise<CheckDefinition | null>;
   readPolicyHead(tenant: string, gate: GateKind): Promise<PolicyHead | null>;
   readSubjectHead(tenant: string, ticket: string, gate: GateKind): Promise<SubjectHead | null>;
+  /** A person's words. */
+  readReason(tenant: string, digest: ContentDigest): Promise<ReasonRecord | null>;
   readGrant(tenant: string, id: string, revision: number): Promise<Grant | null>;
   /** `key` as `keysOf` made it; `from` counts entries from 0. */
   readIndex(tenant: string, key: string, from?: number): Promise<IndexView>;
@@ -103,6 +106,8 @@ export interface EvidenceStore extends GateReader {
   keepStale(tenant: string, record: EvidenceRecord, audit: MakeEntry): Promise<void>;
   /** @throws `state_conflict` when other bytes are under its digest */
   registerSubject(subject: SubjectManifest, digest: Digest<'subject'>, gate: GateKind, audit: MakeEntry): Promise<void>;
+  /** A person's words under their digest, read back. Repeatable. */
+  writeReason(tenant: string, reason: ReasonRecord): Promise<ContentDigest>;
   /** A policy, a gate definition or a check definition under its digest. Repeatable. */
   writePolicyDocument(tenant: string, digest: ContentDigest, document: object): Promise<void>;
   /** @throws `state_conflict` when the head is no longer the one that was read */

@@ -15,6 +15,7 @@ import {
   type GatePolicy,
 } from '../../schemas/gate/policy.ts';
 import { grantSchema } from '../../schemas/gate/request.schema.ts';
+import { reasonDigest, type ReasonRecord } from '../../schemas/gate/human.ts';
 import type { Grant } from '../../schemas/gate/request.ts';
 import { subjectSchema } from '../../schemas/gate/subject.schema.ts';
 import { subjectDigest, type SubjectManifest } from '../../schemas/gate/subject.ts';
@@ -28,6 +29,7 @@ import { readOptional, readRecord } from './records/read.ts';
 import {
   indexEntryRecord,
   policyHeadRecord,
+  reasonRecord,
   signedDecisionRecord,
   subjectHeadRecord,
   ticketEntryRecord,
@@ -78,6 +80,12 @@ export class RedisGateReader extends RedisReader implements GateReader {
 
   async readGrant(tenant: string, id: string, revision: number): Promise<Grant | null> {
     return readOptional('grant', grantSchema, await this.get(keysOf(tenant).grant(id, revision)));
+  }
+
+  async readReason(tenant: string, digest: ContentDigest): Promise<ReasonRecord | null> {
+    const reason = readOptional('reason', reasonRecord, await this.get(keysOf(tenant).reason(digest)));
+    if (reason === null || reasonDigest(reason) === digest) return reason;
+    throw portcullisError('record_unreadable', { what: 'reason', reason: 'its bytes do not give its digest' });
   }
 
   async readIndex(tenant: string, key: string, from = 0): Promise<IndexView> {

@@ -1,5 +1,6 @@
 /** Tickets in the store: the projection that lists and readers see, with the pair's head and the event beside it. */
 import { keysOf } from '../../schemas/keys.ts';
+import { isTerminal } from '../../schemas/ticket/phase.ts';
 import type { TicketRecord, TicketStore } from '../../schemas/ticket/activities.ts';
 import type { StoreConnection } from './connect.ts';
 import { EVENT_RING_CAP } from './lifecycle-port.ts';
@@ -39,16 +40,33 @@ export function ticketReader(connection: StoreConnection): TicketReader {
 export function ticketStore(connection: StoreConnection): TicketStore {
   return {
     readTicket: (tenant, ticket) => ticketReader(connection).readTicket(tenant, ticket),
+    async markOpen(tenant, ticket) {
+      await connection.run((redis) => redis.sadd(keysOf(tenant).openTickets, ticket));
+    },
+    async forgetOpen(tenant, ticket) {
+      await connection.run((redis) => redis.srem(keysOf(tenant).openTickets, ticket));
+    },
+    async listOpen(tenant) {
+      const ids = await connection.run((redis) => redis.smembers(keysOf(tenant).openTickets));
+      return ids.toSorted();
+    },
     async writeTicket(tenant, { record, head, event }) {
       const keys = keysOf(tenant);
       const id = record.state.ticketId;
       const words = await runScript(
         connection,
         WRITE_TICKET,
-        { ticket: keys.ticketStatus(id), index: keys.tickets, head: keys.head(id), ring: keys.eventRing },
+        {
+          ticket: keys.ticketStatus(id),
+          index: keys.tickets,
+          open: keys.openTickets,
+          head: keys.head(id),
+          ring: keys.eventRing,
+        },
         {
           id,
           seq: record.seq,
+          isOpen: isTerminal(record.state.phase) ? '' : '1',
           recordText: recordText(record),
           headText: recordText(head),
           cap: EVENT_RING_CAP,

@@ -35,7 +35,7 @@ async function ownTenant({ settings }: CliContext, client: GatewayClient): Promi
   return tenant;
 }
 
-function show(output: Output, tenant: string, { active, cancelled }: KillSwitchAnswer): void {
+function show(output: Output, tenant: string, { active, cancelled, tickets }: KillSwitchAnswer): void {
   const value = {
     tenant,
     on: active !== null,
@@ -43,11 +43,16 @@ function show(output: Output, tenant: string, { active, cancelled }: KillSwitchA
     by: active?.by ?? null,
     at: active?.at ?? null,
     cancelled,
+    tickets,
   };
   const state =
     active === null
       ? `${output.style('good', 'off')}  ${tenant} takes requests`
       : `${output.style('bad', 'on')}  ${tenant} refuses every new request: ${active.reason} (${active.by}, ${duration(Date.now() - active.at)} ago)`;
   const told = cancelled === null || cancelled === 0 ? '' : `\nTold ${cancelled} running verifications to cancel.`;
-  output.result('KillSwitch', value, `${state}${told}`);
+  const stopped =
+    tickets === null || tickets === 0
+      ? ''
+      : `\nTold ${tickets} open tickets to stop; each goes on when an operator says so.`;
+  output.result('KillSwitch', value, `${state}${told}${stopped}`);
 }

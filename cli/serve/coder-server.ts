@@ -1,14 +1,18 @@
 /** `serve coder`: the local Coder, whose workspaces are processes of this machine. */
 import { mkdirSync } from 'node:fs';
+import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { serviceUsers } from '../../local/coder/identities.ts';
 import { startLocalCoder } from '../../local/coder/main.ts';
 import { roleTemplates } from '../../local/coder/role-templates.ts';
 import { openProcessRuntime } from '../../local/coder/runtime/process-runtime.ts';
-import { AGENT_PRESETS, type AgentChoice } from '../../local/coder/runtime/settings.ts';
+import { readAgentFile } from '../../local/coder/runtime/agent-file.ts';
+import { AGENT_PRESETS, agentPreset } from '../../local/coder/runtime/presets.ts';
+import type { AgentChoice } from '../../local/coder/runtime/settings.ts';
 import { readCoderTokens } from '../../local/coder/tokens.ts';
 import { logLevel } from '../../local/supervisor/options.ts';
 import { portcullisError } from '../../schemas/errors.ts';
+import type { Settings } from '../../schemas/settings.ts';
 import { createLogger } from '../../workers/logging.ts';
 import { neededSetting, type CliContext } from '../context.ts';
 import { runPart } from './part.ts';
@@ -23,7 +27,7 @@ export async function serveCoder(context: CliContext): Promise<number> {
   const logger = createLogger({ part: 'coder', level: logLevel(settings) });
   const tokens = readCoderTokens(neededSetting(context, 'keys.dir'));
   mkdirSync(paths.coder, { recursive: true, mode: 0o700 });
-  const agent = agentChoice(settings.text('coder.agent'));
+  const agent = await agentChoice(settings);
   const runtime = await openProcessRuntime({
     directory: paths.compute,
     gatewaySocket: neededSetting(context, 'gateway.socket'),
@@ -51,18 +55,28 @@ export async function serveCoder(context: CliContext): Promise<number> {
 }
 
 /** What runs the turns of chats in a workspace. @throws `setting_invalid` */
-function agentChoice(name: string): AgentChoice {
-  switch (name) {
-    case 'scripted':
-      return 'scripted';
-    case 'codex':
-    case 'claude':
-    case 'pi':
-      return AGENT_PRESETS[name];
-    default:
-      throw portcullisError('setting_invalid', {
-        name: 'coder.agent',
-        reason: 'must be scripted, codex, claude or pi',
-      });
+async function agentChoice(settings: Settings): Promise<AgentChoice> {
+  const file = settings.get('coder.agent-file');
+  if (file !== null) return readAgentFile(file);
+  const name = settings.text('coder.agent');
+  if (name === 'scripted') return 'scripted';
+  const preset = AGENT_PRESETS.find((one) => one === name);
+  if (preset === undefined) {
+    throw portcullisError('setting_invalid', {
+      name: 'coder.agent',
+      reason: 'must be scripted, codex, claude or pi',
+    });
   }
+  const directory = settings.get('coder.agent-dir');
+  return agentPreset(preset, {
+    directory: directory === null ? null : await realpath(directory).catch(() => unreadable(directory)),
+    model: settings.get('coder.agent-model'),
+  });
+}
+
+function unreadable(directory: string): never {
+  throw portcullisError('setting_invalid', {
+    name: 'coder.agent-dir',
+    reason: `names ${directory}, which is not there`,
+  });
 }

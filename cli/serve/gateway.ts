@@ -32,6 +32,7 @@ export async function serveGateway(context: CliContext): Promise<number> {
     egress:
       egressUrl === null ? null : { url: new URL(egressUrl), key: readSecret(keyFile(context, KEY_FILES.egress)) },
     routingPolicyDir: neededSetting(context, 'routing.dir'),
+    limits: { bundleBytes: settings.number('import.max-mb') * 1024 * 1024 },
     logger,
   });
   return runPart(gateway, logger, signal);

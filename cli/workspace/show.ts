@@ -54,7 +54,7 @@ export async function listIncidents(context: CliContext, limit: number): Promise
   const rows = items.map(({ id, ticket, role, state, attempts, openedAt, reason }) => [
     id,
     ticket,
-    role,
+    role ?? 'landing',
     state,
     String(attempts),
     `${duration(now - openedAt)} ago`,

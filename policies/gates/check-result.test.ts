@@ -55,6 +55,11 @@ test('a satisfied verification is a passed check, with its counts, its output an
   expect(checkResultSchema.parse(check)).toEqual(check);
 });
 
+test('a verification that had less time is of the same check; one that had more is not', () => {
+  expect(checkResultOf(facts({}, { timeoutSecs: 5 })).status).toBe('passed');
+  expect(() => checkResultOf(facts({}, { timeoutSecs: 61 }))).toThrow('timeout');
+});
+
 test('[inv-05] a producer’s word keeps its mark, whatever it says', () => {
   const green = checkResultOf(facts({ gate_grade: PRODUCER }, { executor: 'forge' }));
   expect(green).toMatchObject({ status: 'passed', attestation: 'producer' });

@@ -177,12 +177,12 @@ export const REASONS = {
   human_missing: {
     ...human,
     sentence: 'Too few people of the role {ref} approved this subject.',
-    mend: 'Ask one to decide: portcullis ticket decide.',
+    mend: 'Ask one to decide: portcullis gate decide ID --decision approve.',
   },
   blocker_needs_human: {
     ...human,
     sentence: 'A verifier leaves the blocker {ref} to a person.',
-    mend: 'Ask one to decide: portcullis ticket decide.',
+    mend: 'Ask one to decide: portcullis gate decide ID --decision approve.',
   },
 } as const satisfies Record<string, ReasonRow>;
 

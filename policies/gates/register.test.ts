@@ -57,6 +57,24 @@ test.each<[string, (policy: Json) => unknown, string]>([
       'schema overrides.0.case',
     ],
   ),
+  [
+    'a check that its producer may pass',
+    (of) => (firstCheck(of)['attestation'] = 'producer'),
+    'producer_satisfies requiredChecks.0.attestation',
+  ],
+  [
+    'such a check from a risk class upwards',
+    (of) =>
+      (of['riskRules'] = [
+        {
+          class: 'high',
+          requiredChecks: [{ ...firstCheck(of), attestation: 'producer' }],
+          verifierClasses: [],
+          humans: [],
+        },
+      ]),
+    'producer_satisfies riskRules.0.requiredChecks.0.attestation',
+  ],
   ['a check named twice', (of) => (of['requiredChecks'] = [firstCheck(of), firstCheck(of)]), 'schema requiredChecks'],
 ])('[inv-02] refuses %s', (_, edit, problem) => {
   const lint = lintGatePolicy(edited(edit));

@@ -6,13 +6,14 @@ import type { JsonValue } from '../../schemas/canonical.ts';
 import type { Digest } from '../../schemas/digest.ts';
 import { portcullisError } from '../../schemas/errors.ts';
 import { gatePolicySchema } from '../../schemas/gate/policy.schema.ts';
-import { gatePolicyDigest, orderedPolicy, type GatePolicy } from '../../schemas/gate/policy.ts';
+import { gatePolicyDigest, orderedPolicy, type CheckRule, type GatePolicy } from '../../schemas/gate/policy.ts';
 
 export const POLICY_PROBLEM_CODES = [
   'zero_rules',
   'empty_required_set',
   'unmapped_case',
   'maps_to_pass',
+  'producer_satisfies',
   'unknown_key',
   'schema',
 ] as const;
@@ -89,7 +90,27 @@ function contentProblems(policy: GatePolicy): readonly PolicyProblem[] {
       problems.push({ code: 'empty_required_set', path, sentence: 'asks for nothing more: leave it out or fill it' });
     }
   }
-  return problems;
+  return [...problems, ...producerProblems(policy)];
+}
+
+/** What a producer's own executor says can fail its work, never pass it (invariant 5). */
+function producerProblems({ requiredChecks, riskRules }: GatePolicy): readonly PolicyProblem[] {
+  const problemsIn = (checks: readonly CheckRule[], path: string) =>
+    checks.flatMap(({ attestation }, index): PolicyProblem[] =>
+      attestation === 'producer'
+        ? [
+            {
+              code: 'producer_satisfies',
+              path: `${path}.${index}.attestation`,
+              sentence: 'lets a producer pass its own work; ask for verifier or control',
+            },
+          ]
+        : [],
+    );
+  return [
+    ...problemsIn(requiredChecks, 'requiredChecks'),
+    ...riskRules.flatMap((rule, index) => problemsIn(rule.requiredChecks, `riskRules.${index}.requiredChecks`)),
+  ];
 }
 
 function problemOf(issue: string, path: readonly string[], message: string, value: JsonValue): PolicyProblem {

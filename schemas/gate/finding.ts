@@ -4,6 +4,13 @@ import type { EvidenceRef } from './references.ts';
 import type { VerifierRuntime } from './run.ts';
 import type { Causality, FindingDisposition, FindingType, Method, Severity, Standing } from './vocabulary.ts';
 
+/** The ids that we give: nobody else's id has this form, and nobody else gives one. */
+const FINDING_ID = /^f-[0-9a-f]{32}$/;
+
+export function isFindingId(text: string): boolean {
+  return FINDING_ID.test(text);
+}
+
 /** Lines of a file at an exact version; both ends included, 1 is the first. */
 export interface LineRange {
   readonly resourceId: string;

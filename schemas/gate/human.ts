@@ -1,5 +1,6 @@
 /** A person's decision: evidence like any other, never a move of a phase. */
-import type { Digest } from '../digest.ts';
+import { canonicalBytes } from '../canonical.ts';
+import { contentDigest, type ContentDigest, type Digest } from '../digest.ts';
 import type { EvidenceRef, Principal } from './references.ts';
 import type { GateKind, HumanAnswer, OverridableCase } from './vocabulary.ts';
 
@@ -22,4 +23,30 @@ export interface HumanDecision {
   /** Milliseconds since the epoch, expired at equality; `null` when it does not end. A rejection never ends. */
   readonly expiresAt: number | null;
   readonly observedAt: number;
+}
+
+/** Characters of a person's reason. */
+export const REASON_LIMIT = 2_000;
+
+/** What a person says, as they say it. Who they are, and what else the record holds, is the control plane's to know. */
+export interface HumanAnswerGiven {
+  readonly gate: GateKind;
+  /** What they looked at. */
+  readonly subjectDigest: Digest<'subject'>;
+  readonly decision: HumanAnswer;
+  readonly case: OverridableCase | null;
+  /** In their words; kept as a record of its own. */
+  readonly reason: string;
+  /** Milliseconds since the epoch; `null` when it does not end. */
+  readonly expiresAt: number | null;
+}
+
+/** `reason:{digest}`: a person's words, under the digest of their own bytes. */
+export interface ReasonRecord {
+  readonly schema: 'portcullis/reason/v1';
+  readonly text: string;
+}
+
+export function reasonDigest(reason: ReasonRecord): ContentDigest {
+  return contentDigest(canonicalBytes(reason));
 }

@@ -1,6 +1,7 @@
 /** The operator API's calls about decisions (see `schemas/operator-api.ts`). They read the store and write nothing. */
 import type { DecisionStanding } from './activities.ts';
 import type { SignedGateDecision } from './decision.ts';
+import type { OverrideRule } from './policy.ts';
 import type { GateDecisionWord, GateKind } from './vocabulary.ts';
 
 const ROOT = '/v1/operator/gates';
@@ -21,6 +22,8 @@ export interface GateAnswer {
   /** As it is stored; `standing` says whether it is genuine and counts. */
   readonly decision: SignedGateDecision;
   readonly standing: DecisionStanding;
+  /** What the policy that it was decided by lets people override; empty when it cannot be read. */
+  readonly overrides: readonly OverrideRule[];
   /** What it was decided on, in the order of the indexes; the first {@link EVIDENCE_LINES}. */
   readonly evidence: readonly EvidenceLine[];
 }

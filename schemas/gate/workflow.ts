@@ -31,6 +31,8 @@ export interface GateOutcome {
   readonly reasons: readonly DecisionReason[];
   /** How many more the record has. */
   readonly reasonsOmitted: number;
+  /** Ids of all findings that it leaves open, whatever is omitted; absent in outcomes from before it was there. */
+  readonly openFindings?: readonly string[];
 }
 
 /** Reasons that a workflow's result carries; the record has up to a thousand. */

@@ -101,4 +101,6 @@ export interface SetKillSwitchResult {
   readonly value: KillSwitch;
   /** Workflows that were told to cancel. */
   readonly cancelled: number;
+  /** Open tickets that were told to stop. */
+  readonly tickets: number;
 }

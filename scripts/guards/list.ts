@@ -3,6 +3,7 @@
  * copy of the tree, one at a time; `list.test.ts` sees that every edit still fits the code.
  */
 import { GIT_GUARDS } from './git.ts';
+import { REVIEW_GUARDS } from './review.ts';
 
 export interface Guard {
   /** What no longer holds when it is gone. */
@@ -18,9 +19,19 @@ export interface Guard {
 }
 
 const SUPERVISOR = { project: 'long', test: 'test/local/supervisor.test.ts' } as const;
+const PLAN = { project: 'unit', test: 'activities/executor/prepare/plan.test.ts' } as const;
 const PROCESSES = { project: 'unit', test: 'local/processes.test.ts' } as const;
 
 export const GUARDS: readonly Guard[] = [
+  {
+    name: 'a history that does not replay fails the replay',
+    file: 'cli/replay/replay.ts',
+    text: '  return edge.exit;\n',
+    without: '  return 0;\n',
+    project: 'unit',
+    test: 'cli/replay/replay.test.ts',
+    named: 'a step that the code of today does not take',
+  },
   {
     name: 'a pid is believed only with the moment its process started',
     file: 'local/processes.ts',
@@ -126,6 +137,79 @@ export const GUARDS: readonly Guard[] = [
     named: 'keeps state and keys to its owner',
   },
   {
+    name: 'only an operator decides at a gate',
+    file: 'activities/ticket/person.ts',
+    text: "  return person.use === 'operator' && person.state === 'active' && person.expiresAt > now;",
+    without: "  return person.state === 'active' && person.expiresAt > now;",
+    project: 'system',
+    test: 'test/gate/people.test.ts',
+    named: 'is refused and nothing is recorded',
+  },
+  {
+    name: 'people override only what the policy lists',
+    file: 'activities/ticket/person.ts',
+    text: '  if (rule?.role === role) return null;\n',
+    without: '  if (rule?.role !== undefined || role.length > 0) return null;\n',
+    project: 'system',
+    test: 'test/gate/people.test.ts',
+    named: 'that overrides what the policy does not list',
+  },
+  {
+    name: 'a person decides on what the ticket stands at',
+    file: 'policies/tickets/on-gate.ts',
+    text: '  return subjectDigest === review.subjectDigest ? null :',
+    without: '  return subjectDigest.length > 0 ? null :',
+    project: 'unit',
+    test: 'policies/tickets/people.test.ts',
+    named: 'takes nothing about',
+  },
+  {
+    name: 'a repository that cannot be read does not say that a commit is not there',
+    file: 'activities/git/commits.ts',
+    text: "  if (!answer.pushed) await git({ gitDir, args: ['rev-parse', '--git-dir'] });\n",
+    without: '',
+    project: 'unit',
+    test: 'activities/git/pushed.test.ts',
+    named: 'that nothing is there in a repository that cannot be read is none',
+  },
+  {
+    name: 'what nobody could look at is not remembered',
+    file: 'policies/tickets/updates.ts',
+    text: '  if (isPassingOutcome(outcome)) return state;\n',
+    without: '',
+    project: 'system',
+    test: 'test/workflows/ticket-operator.test.ts',
+    named: 'a submission that nobody could look at is not remembered',
+  },
+  {
+    name: 'a submission that is looked at twice at once is taken once',
+    file: 'workflows/ticket/answering.ts',
+    text: '  if (meanwhile !== null) return meanwhile;\n',
+    without: '',
+    project: 'system',
+    test: 'test/workflows/ticket-operator.test.ts',
+    named: 'one submission that is looked at twice at once is taken once',
+  },
+  {
+    name: 'a ticket that is sent on reads the kill switch again',
+    file: 'workflows/ticket/answering.ts',
+    text: '  session.admitted = false;\n',
+    without: '',
+    project: 'system',
+    test: 'test/workflows/ticket-operator.test.ts',
+    named: 'is stopped before it does anything',
+  },
+  {
+    name: 'a landing under which authority changed is not silently done',
+    file: 'policies/tickets/on-merge.ts',
+    text: "  return event.incident === null\n    ? moved(enter(landed, 'documenting'), detail)",
+    without:
+      "  return event.incident === null || event.incident.length > 0\n    ? moved(enter(landed, 'documenting'), detail)",
+    project: 'unit',
+    test: 'policies/tickets/people.test.ts',
+    named: 'stays landed and waits for an operator',
+  },
+  {
     name: 'a task token opens only with its seal',
     file: 'gateway/door/seal.ts',
     text: '  if (!timingSafeEqual(sealMac(sealKey, binding, token), sealed.subarray(1, HEADER_BYTES))) {',
@@ -215,5 +299,82 @@ export const GUARDS: readonly Guard[] = [
     test: 'test/workflows/verify.test.ts',
     named: 'while the store is away the run is shown as unpersisted, and ends once it is kept',
   },
+  {
+    name: 'an attack is shown by a test that was not skipped',
+    file: 'test/support/attack-proof.ts',
+    text: "  if (found.state === 'passed') return null;\n",
+    without: "  if (found.state !== 'failed') return null;\n",
+    project: 'system',
+    test: 'test/support/attack-proof.test.ts',
+    named: 'its test was skipped',
+  },
+  {
+    name: 'what says that it is bundled comes in an archive with a digest',
+    file: 'activities/executor/prepare/npm-plan.ts',
+    text: 'return comesInAnArchive(path, all) ? rest',
+    without: 'return path !== "" || comesInAnArchive(path, all) ? rest',
+    ...PLAN,
+    named: 'a package that says it is bundled where nothing bundles it',
+  },
+  {
+    name: 'a lockfile of pnpm has no line that pnpm does not write',
+    file: 'activities/executor/prepare/pnpm-lock.ts',
+    text: 'return HIDING.test(line) ? UNKNOWN : place;',
+    without: 'return place;',
+    ...PLAN,
+    named: 'among what was installed',
+  },
+  {
+    name: 'a lockfile of cargo has no line that cargo does not write',
+    file: 'activities/executor/prepare/cargo-lock.ts',
+    text: '  if (odd >= 0) return refused(`line ${odd + 1} is none that cargo writes`);\n',
+    without: '',
+    ...PLAN,
+    named: 'a quoted key',
+  },
+  {
+    name: 'a crate has a digest',
+    file: 'activities/executor/prepare/cargo-lock.ts',
+    text: '    if (!isHeld) return refused(`${name} has no digest`);\n',
+    without: '',
+    ...PLAN,
+    named: 'refuses a package of a registry without a digest, by name',
+  },
+  {
+    name: 'a path of go.work stays inside the tree',
+    file: 'activities/executor/prepare/go-paths.ts',
+    text: '[...replacements(named), ...uses(named)]',
+    without: '[...replacements(named), ...uses([])]',
+    ...PLAN,
+    named: 'has a member outside',
+  },
+  {
+    name: 'nothing is placed through a link of the commit',
+    file: 'activities/executor/prepare/place.ts',
+    text: "if ((await realpath(parent).catch(() => '')) !== parent)",
+    without: "if ((await realpath(parent).catch(() => '')) === '')",
+    project: 'unit',
+    test: 'activities/executor/prepare/place.test.ts',
+    named: 'places nothing through a member that is a link out of the tree',
+  },
+  {
+    name: 'a file below a directory is below it by its text',
+    file: 'activities/executor/safe-files.ts',
+    text: '    if (directory !== below && !directory.startsWith(`${below}/`)) return Promise.resolve(false);\n',
+    without: '',
+    project: 'unit',
+    test: 'activities/executor/prepare/place.test.ts',
+    named: 'reads no lockfile that is a link, nor one below a link',
+  },
+  {
+    name: 'a turn in a workspace without its agent is no answer, and waits for the loss',
+    file: 'activities/agent/turn.ts',
+    text: 'return needs.absenceMs === 0 || (await needs.isThere()) ? over : await afterAbsence(needs);',
+    without: 'return over;',
+    project: 'unit',
+    test: 'activities/agent/turn.test.ts',
+    named: 'what a chat says of a workspace without an agent is no answer',
+  },
   ...GIT_GUARDS,
+  ...REVIEW_GUARDS,
 ];

@@ -28,7 +28,15 @@ const attack = z.discriminatedUnion('walk', [
     /** What must be nowhere in the output, nor a file outside the copy. */
     never: z.string().min(1).optional(),
   }),
-  z.strictObject({ ...common, walk: z.literal('test'), file: z.string(), test: z.string() }),
+  z.strictObject({
+    ...common,
+    walk: z.literal('test'),
+    file: z.string(),
+    /** The name of one test of it, which `attack-reporter.ts` sees run and pass. */
+    test: z.string(),
+    /** A tool without which it is skipped. */
+    needs: z.string().optional(),
+  }),
 ]);
 
 const count = z.int().min(0).optional();

@@ -1,14 +1,19 @@
 /** Tickets in every phase, each brought there by events, and events that fit the state they are made for. */
 import { apply } from '../../policies/tickets/apply.ts';
 import { newTicket } from '../../policies/tickets/ticket.ts';
-import { GATE_DECISIONS, type GateDecisionWord } from '../../schemas/gate/vocabulary.ts';
+import {
+  GATE_DECISIONS,
+  HUMAN_ANSWERS,
+  type GateDecisionWord,
+  type HumanAnswer,
+} from '../../schemas/gate/vocabulary.ts';
 import type {
   CandidateTestStatus,
   OperatorDecision,
   TicketEvent,
   TicketEventType,
 } from '../../schemas/ticket/event.ts';
-import { GATE_OF_REVIEW, isReview, type TicketPhase } from '../../schemas/ticket/phase.ts';
+import { GATE_OF_REVIEW, isReview, isWorkPhase, type TicketPhase } from '../../schemas/ticket/phase.ts';
 import { CI_STATES, type TicketState } from '../../schemas/ticket/state.ts';
 import { VERDICT_ROUTES, type VerdictRoute } from '../../schemas/verdict.ts';
 
@@ -78,7 +83,7 @@ export const reviewed =
     refs: [],
   });
 export const gateDecided =
-  (decision: GateDecisionWord = 'pass') =>
+  (decision: GateDecisionWord = 'pass', overruled = false) =>
   (state: TicketState): TicketEvent => ({
     ...decided(state),
     type: 'gateDecided',
@@ -89,6 +94,7 @@ export const gateDecided =
     subjectDigest: state.review?.subjectDigest ?? 'none',
     reasons: decision === 'pass' ? [] : ['open_blocker:finding_open:f-1'],
     blockers: decision === 'rework' ? ['f-1'] : [],
+    overruled,
   });
 export const candidateMade =
   (n = 0xca0) =>
@@ -113,11 +119,35 @@ export const mergeIntended = (state: TicketState): TicketEvent => ({
   candidate: state.candidate?.commit ?? commit(1),
   evaluationKey: state.passes.findLast((pass) => pass.gate === 'merge')?.evaluationKey ?? 'none',
 });
-export const landed = (state: TicketState): TicketEvent => ({
-  ...decided(state),
-  type: 'landed',
-  candidate: state.merge?.candidate ?? commit(1),
-});
+/** With an id: authority changed under the landing. */
+export const landedWith =
+  (incident: string | null) =>
+  (state: TicketState): TicketEvent => ({
+    ...decided(state),
+    type: 'landed',
+    candidate: state.merge?.candidate ?? commit(1),
+    incident,
+  });
+export const landed = landedWith(null);
+export const documentationLanded =
+  (n: number, incident: string | null = null) =>
+  (state: TicketState): TicketEvent => ({
+    ...decided(state),
+    type: 'documentationLanded',
+    commit: commit(n),
+    incident,
+  });
+/** By somebody who looked at what the ticket stands at. */
+export const personDecided =
+  (decision: HumanAnswer = 'approve', decisionId = 'h-1') =>
+  (state: TicketState): TicketEvent => ({
+    ...decided(state),
+    type: 'personDecided',
+    gate: state.review?.gate ?? 'plan',
+    subjectDigest: state.review?.subjectDigest ?? 'none',
+    decision,
+    decisionId,
+  });
 export const operatorDecided =
   (decision: OperatorDecision) =>
   (state: TicketState): TicketEvent => ({ ...decided(state), type: 'operatorDecided', decision, reason: 'test' });
@@ -222,12 +252,14 @@ export const TICKETS = {
   })),
   intended,
   documenting,
+  planHeld: after(planReview, reviewed(), gateDecided('human_required')),
+  planBlocked: after(planReview, reviewed(), gateDecided('blocked')),
   done: after(documenting, (state) => ({ ...decided(state), type: 'nothingToDocument' })),
   abandoned: after(planning, operatorDecided('abandon')),
 } satisfies Record<string, TicketState>;
 
 const AT_WORK: readonly TicketState[] = Object.values(TICKETS).filter(
-  ({ phase, merge }) => phase !== 'done' && phase !== 'abandoned' && merge?.state !== 'intended',
+  ({ phase, merge }) => isWorkPhase(phase) && merge?.state !== 'intended',
 );
 
 /** The same ticket one step before every bound. */
@@ -288,6 +320,7 @@ export const EVENT_MAKERS: readonly EventMaker[] = [
   ),
   maker('mergeIntended', mergeIntended),
   maker('landed', landed),
+  maker('landed', landedWith('landing-1'), 'incident'),
   ...(['retry', 'resume', 'abandon'] as const).map((decision) =>
     maker('operatorDecided', operatorDecided(decision), decision),
   ),
@@ -336,11 +369,12 @@ export const EVENT_MAKERS: readonly EventMaker[] = [
     type: 'documentationSubmitted',
     head: commit(fresh),
   })),
-  maker('documentationLanded', (state, fresh) => ({
-    ...decided(state),
-    type: 'documentationLanded',
-    commit: commit(fresh),
-  })),
+  maker('documentationLanded', (state, fresh) => documentationLanded(fresh)(state)),
+  maker('documentationLanded', (state, fresh) => documentationLanded(fresh, 'landing-2')(state), 'incident'),
+  ...HUMAN_ANSWERS.map((answer) =>
+    maker('personDecided', (state, fresh) => personDecided(answer, `h-${fresh}`)(state), answer),
+  ),
+  maker('gateDecided', (state) => gateDecided('pass', true)(state), 'overruled'),
   maker('nothingToDocument', (state) => ({ ...decided(state), type: 'nothingToDocument' })),
   maker('documentationFailed', (state) => ({ ...decided(state), type: 'documentationFailed', reason: 'push_refused' })),
   maker('waitExceeded', (state) => ({ ...decided(state), type: 'waitExceeded', waitingOn: state.waitingOn })),

@@ -160,7 +160,7 @@ const LEADS_ON: Readonly<Record<TicketState['waitingOn'], readonly EventMaker[]>
   ci: makersOf({ ciReported: ['pass', 'pass', 'fail', 'none'] }),
   merge: makersOf({
     mergeIntended: ['', ''],
-    landed: ['', ''],
+    landed: ['', '', 'incident'],
     baseMoved: [''],
     pullRequestOpened: [''],
     killSwitchTurned: [''],
@@ -171,7 +171,7 @@ const LEADS_ON: Readonly<Record<TicketState['waitingOn'], readonly EventMaker[]>
     nothingToDocument: [''],
     documentationFailed: [''],
   }),
-  operator: makersOf({ operatorDecided: ['retry', 'retry', 'resume'] }),
+  operator: makersOf({ operatorDecided: ['retry', 'retry', 'resume'], personDecided: ['override'] }),
   nothing: makersOf({ operatorDecided: ['retry', 'resume', 'abandon'] }),
 };
 
@@ -211,7 +211,8 @@ function landedJudged(steps: readonly Step[]): string | null {
   return first(taken(steps), ({ before, event, after }) => {
     const { generation } = before.execution;
     if (event.type === 'gateDecided' && event.gate === 'merge' && event.decision === 'pass') {
-      if (before.review?.route === 'proceed' && before.candidate !== null)
+      // People may overrule a reviewer who rejected, and then the gate says so.
+      if ((before.review?.route === 'proceed' || event.overruled) && before.candidate !== null)
         passed.add(`${generation} ${before.candidate.commit}`);
     }
     const intends = after.merge !== null && before.merge === null;

@@ -1,5 +1,5 @@
 /** The control worker's activities: each bound to what it needs. */
-import type { Client } from '@temporalio/client';
+import { WorkflowNotFoundError, type Client } from '@temporalio/client';
 import { agentActivities } from '../../activities/agent/activities.ts';
 import { evidenceActivities } from '../../activities/evidence/activities.ts';
 import type { EvidenceDependencies } from '../../activities/evidence/dependencies.ts';
@@ -7,9 +7,11 @@ import { gitActivities, type GitDependencies } from '../../activities/git/activi
 import { landingPermission } from '../../activities/git/permission.ts';
 import { cancelRunning, revokePair, writeKillSwitch } from '../../activities/pair/close.ts';
 import type { PairDependencies } from '../../activities/pair/dependencies.ts';
+import { tellTickets, type TellDependencies } from '../../activities/pair/tell-tickets.ts';
 import { importRepository, recordPair } from '../../activities/pair/open.ts';
 import { ticketActivities } from '../../activities/ticket/activities.ts';
 import { writeAssignment } from '../../activities/store/harness.ts';
+import { readCredential } from '../../activities/store/credentials.ts';
 import { ticketStore } from '../../activities/store/tickets.ts';
 import { verificationActivities } from '../../activities/verification/activities.ts';
 import type { VerifyDependencies } from '../../activities/verify/dependencies.ts';
@@ -33,7 +35,9 @@ import type { PairActivities } from '../../schemas/pair-activities.ts';
 import type { ReconcileActivities } from '../../schemas/reconcile.ts';
 import { SEARCH_ATTRIBUTES } from '../../schemas/search-attributes.ts';
 import { VERIFY_SIGNALS, type VerifyActivities, type VerifyLocalActivities } from '../../schemas/verify/activities.ts';
+import { TICKET_SIGNALS } from '../../schemas/ticket/workflow.ts';
 import { GATEWAY_WORKFLOWS } from '../../schemas/verify/workflow.ts';
+import { ticketWorkflowId } from '../../schemas/workflow-ids.ts';
 import type { WorkspaceActivities, WorkspaceLocalActivities } from '../../schemas/workspace/activities.ts';
 import { workspaceWorkflows } from './workspaces.ts';
 
@@ -42,6 +46,8 @@ export type ControlDependencies = Omit<VerifyDependencies, 'nudge'> &
   Pick<EvidenceDependencies, 'evidence' | 'gateKeys'> &
   Pick<GitDependencies, 'remotes' | 'leases'> & {
     readonly temporal: Client;
+    /** Every tenant of this worker, for a switch of the whole installation. */
+    readonly tenants?: readonly string[];
     /** Of the user `control`. */
     readonly connection: StoreConnection;
     readonly workspaces: WorkspaceDependencies;
@@ -89,12 +95,22 @@ export function controlActivities(given: ControlDependencies): ControlActivities
   return {
     ...evidence,
     ...git,
+    // Git of a large history takes minutes: a heartbeat says sooner that the worker is gone.
+    describeChange: (of) => withPulse(() => git.describeChange(of)),
+    makeCandidate: (request) => withPulse(() => git.makeCandidate(request)),
+    fetchBase: (request) => withPulse(() => git.fetchBase(request)),
+    land: (request) => withPulse(() => git.land(request)),
+    placeBranch: (of) => withPulse(() => git.placeBranch(of)),
+    mirrorBranch: (request) => withPulse(() => git.mirrorBranch(request)),
     ...workspaceActivities(given.workspaces),
     ...agentActivities(given.workspaces),
     ...ticketActivities({
       tickets: ticketStore(given.connection),
       writeAssignment: (tenant, assignment) => writeAssignment(given.connection, tenant, assignment),
       repositoriesDir: given.repositoriesDir,
+      evidence: given,
+      readCredential: (tenant, id) => readCredential(given.connection, tenant, id),
+      incidents: { lifecycle: given.workspaces.lifecycle, store: given.store, actionKey: given.actionKey },
     }),
     ...verificationActivities({
       ...given,
@@ -108,14 +124,33 @@ export function controlActivities(given: ControlDependencies): ControlActivities
     announcePhase: (notice) => announcePhase(verify, notice),
     currentHead: (tenant, name) => given.store.readHead(tenant, name),
     endRun: (ending) => endRun(verify, ending),
-    importRepository: (request) => importRepository(pair, request),
+    importRepository: (request) => withPulse(() => importRepository(pair, request)),
     recordPair: (records) => recordPair(pair, records),
     revokePair: (request) => revokePair(pair, request),
     writeKillSwitch: (write) => writeKillSwitch(pair, write),
     cancelRunning: (tenant) => cancelRunning(pair, tenant),
+    tellTickets: (of) => tellTickets(telling(given, of.scope), of),
     reconcileWorkspaces: (tenant) =>
       withPulse((pulse) => reconcileWorkspaces(given.workspaces, workspaceWorkflows(temporal), tenant, pulse)),
     endAbandonedRuns: (tenant) => endAbandonedRuns(verify, (of) => listAbandoned(temporal, of), tenant),
+  };
+}
+
+function telling({ temporal, connection, tenants }: ControlDependencies, scope: string | null): TellDependencies {
+  const tickets = ticketStore(connection);
+  return {
+    tenants: tenants ?? (scope === null ? [] : [scope]),
+    openTickets: (tenant) => tickets.listOpen(tenant),
+    forgetTicket: ({ tenant, ticket }) => tickets.forgetOpen(tenant, ticket),
+    async tellTicket(of, notice) {
+      try {
+        await temporal.workflow.getHandle(ticketWorkflowId(of)).signal(TICKET_SIGNALS.killSwitch, notice);
+        return true;
+      } catch (thrown) {
+        if (thrown instanceof WorkflowNotFoundError) return false;
+        throw thrown;
+      }
+    },
   };
 }
 

@@ -83,6 +83,7 @@ export async function startControlWorker(settings: ControlWorkerSettings): Promi
   const activities = controlActivities({
     store: control,
     connection: store,
+    tenants: settings.tenants,
     workspaces,
     evidence,
     gateKeys: gatePublicKeys(settings.gatePublicKeyFile ?? join(dirname(settings.actionKeyFile), 'gate.pub.pem')),

@@ -8,6 +8,7 @@ import type {
   SubjectHead,
   TicketEntry,
 } from '../../../schemas/gate/heads.ts';
+import { REASON_LIMIT, type ReasonRecord } from '../../../schemas/gate/human.ts';
 import { contentDigest, definitionRef, policyRef } from '../../../schemas/gate/fields.schema.ts';
 import { gateDecisionSchema } from '../../../schemas/gate/request.schema.ts';
 import { GATE_KINDS } from '../../../schemas/gate/vocabulary.ts';
@@ -28,6 +29,11 @@ export const ticketEntryRecord: z.ZodType<TicketEntry> = z.strictObject({
   schema: z.literal('portcullis/ticket-entry/v1'),
   gate,
   subjectDigest: recordDigest('subject'),
+});
+
+export const reasonRecord: z.ZodType<ReasonRecord> = z.strictObject({
+  schema: z.literal('portcullis/reason/v1'),
+  text: z.string().min(1).max(REASON_LIMIT),
 });
 
 export const subjectHeadRecord: z.ZodType<SubjectHead> = z.strictObject({

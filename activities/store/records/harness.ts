@@ -28,6 +28,18 @@ export const assignmentRecord: z.ZodType<Assignment> = z.strictObject({
   review: z.string().nullable(),
   approvalId: z.string().nullable(),
   evaluation: count.nullable(),
+  verifierClass: z.string().nullable(),
+  blockers: z.array(
+    z.strictObject({
+      findingId: z.string(),
+      digest: z.string(),
+      type: z.string(),
+      severity: z.string(),
+      location: z.strictObject({ path: z.string(), fromLine: count, toLine: count }).nullable(),
+      failureScenario: z.string(),
+      requiredFix: z.string(),
+    }),
+  ),
 });
 
 export const approvalRecord: z.ZodType<ApprovalBinding> = z.strictObject({
@@ -42,6 +54,7 @@ export const approvalRecord: z.ZodType<ApprovalBinding> = z.strictObject({
   round: count,
   head: z.string(),
   workspaceGeneration: count,
+  review: z.string(),
   expiresAt: count,
 });
 

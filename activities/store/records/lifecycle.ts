@@ -64,10 +64,11 @@ export const recoveryRecord: z.ZodType<RecoveryRecord> = z.strictObject({
 
 export const incidentRecord: z.ZodType<IncidentRecord> = z.strictObject({
   schema: z.literal('portcullis/incident/v1'),
+  kind: z.enum(['workspace', 'landing']).exactOptional(),
   id: z.string(),
   run: z.string(),
   ticket: z.string(),
-  role: workspaceRole,
+  role: workspaceRole.nullable(),
   coderWorkspaceId: z.string().nullable(),
   state: z.enum(['open', 'gone', 'orphaned', 'closed']),
   attempts: count,

@@ -1,12 +1,15 @@
 import { expect, test } from 'vitest';
 import { turnCommand } from './agent-turn.ts';
-import { AGENT_PRESETS } from './settings.ts';
+import { agentPreset } from './presets.ts';
+
+const choices = { directory: null, model: null };
+const codex = agentPreset('codex', choices);
+const claude = agentPreset('claude', choices);
 
 const turn = { prompt: 'do it; rm -rf "$HOME"', history: [] };
 
-test('a prompt comes on standard input, or as one argument where the template says so', () => {
-  expect(turnCommand(AGENT_PRESETS.codex, turn)).toMatchObject({ argv: AGENT_PRESETS.codex.argv, stdin: turn.prompt });
-  expect(turnCommand(AGENT_PRESETS.pi, turn)).toMatchObject({ argv: ['pi', '--print', turn.prompt], stdin: '' });
+test('a prompt is handed over beside the command, which is the operator’s word for word', () => {
+  expect(turnCommand(codex, turn)).toMatchObject({ argv: codex.argv, prompt: turn.prompt });
 });
 
 test('a later turn resumes the session of the command', () => {
@@ -17,8 +20,6 @@ test('a later turn resumes the session of the command', () => {
       { role: 'assistant', text: 'b' },
     ],
   } as const;
-  expect(turnCommand(AGENT_PRESETS.claude, later).argv).toContain('--continue');
-  expect(turnCommand(AGENT_PRESETS.claude, { ...later, history: later.history.slice(0, 1) }).argv).not.toContain(
-    '--continue',
-  );
+  expect(turnCommand(claude, later).argv).toContain('--continue');
+  expect(turnCommand(claude, { ...later, history: later.history.slice(0, 1) }).argv).not.toContain('--continue');
 });

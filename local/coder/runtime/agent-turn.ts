@@ -26,10 +26,9 @@ const PROGRESS_MS = 1_000;
 export function turnCommand(agent: AgentCommand, turn: Pick<RuntimeTurn, 'prompt' | 'history'>): TurnCommand {
   const again = turn.history.some(({ role }) => role === 'assistant');
   const template = again && agent.resume !== null ? agent.resume : agent.argv;
-  const asArgument = template.includes('{prompt}');
   return {
-    argv: template.map((word) => (word === '{prompt}' ? turn.prompt : word)),
-    stdin: asArgument ? '' : turn.prompt,
+    argv: template,
+    prompt: turn.prompt,
     environment: agent.environment,
     timeoutSecs: agent.timeoutSecs,
   };

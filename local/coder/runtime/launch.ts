@@ -43,7 +43,7 @@ export async function launchCompute(settings: RuntimeSettings, place: Place, sta
   await makeDirectories(place, owner);
   const role = roleOf(start);
   const toolchains = await toolchainsOnce();
-  const program = role === null || start.agent.connects === 'never' ? await waiting() : await harness(settings);
+  const program = role === null || start.agent.connects === 'never' ? await waiting() : await harness(settings, role);
   if (role !== null) await writeSettings(settings, place, start, role, toolchains, owner);
   const specification = {
     ...(await specifyWorkspace({
@@ -88,10 +88,10 @@ export async function scriptedArgv(): Promise<readonly string[]> {
   return (await workspaceProgram(`${SCRIPTED}/main`, [SCRIPTED])).argv;
 }
 
-async function harness({ agents }: RuntimeSettings): Promise<WorkspaceProgram> {
+async function harness({ agents }: RuntimeSettings, role: WorkspaceRole): Promise<WorkspaceProgram> {
   const { binds, argv } = await workspaceProgram('workers/agent/main', [SCRIPTED]);
-  const mounts = Object.values(agents).flatMap((agent) => (agent === 'scripted' ? [] : agent.mounts));
-  return { argv, binds: [...binds, ...mounts] };
+  const agent = role === 'verifier' ? 'scripted' : agents[role];
+  return { argv, binds: [...binds, ...(agent === 'scripted' ? [] : agent.mounts)] };
 }
 
 /** A first process that only waits: compute without an agent. Its last argument is the settings file; `sh` takes it as `$0`. */

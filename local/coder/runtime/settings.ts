@@ -10,11 +10,14 @@ export type AgentRole = Exclude<WorkspaceRole, 'verifier'>;
  * exit code but 0 is a failure of the provider. No key belongs in here: whatever is, can be read in the workspace.
  */
 export interface AgentCommand {
-  /** `{prompt}` stands for the prompt, whole; without one the prompt comes on standard input. */
+  /**
+   * `{prompt}` stands for the prompt, whole; without one the prompt comes on standard input. In any word, and in the environment,
+   * `{model}` is the URL of the way to the role's model, without a slash at its end, and `{token}` what takes the place of a key there.
+   */
   readonly argv: readonly string[];
   /** The same for every turn after the first, when the command keeps a session of its own; `null`: as the first. */
   readonly resume: readonly string[] | null;
-  /** `{gateway}` stands for the URL of the workspace's way out, where the model's host is reached without a key. */
+  /** `{gateway}` stands for the URL of the workspace's way out. */
   readonly environment: Readonly<Record<string, string>>;
   /** Directories of this machine that the command needs, shown read-only. */
   readonly mounts: readonly Bind[];
@@ -35,17 +38,4 @@ export interface RuntimeSettings {
   readonly agents: Readonly<Record<AgentRole, AgentChoice>>;
   /** The command policy's documents, when the gateway does not use those that come with the program. */
   readonly policyDirectory?: string;
-}
-
-const HOUR_SECS = 3_600;
-
-/** Commands to start from. Each reads the prompt, works in the directory it is started in, and prints its answer. */
-export const AGENT_PRESETS = {
-  codex: preset(['codex', 'exec', '--skip-git-repo-check', '-'], ['codex', 'exec', 'resume', '--last', '-']),
-  claude: preset(['claude', '--print'], ['claude', '--print', '--continue']),
-  pi: preset(['pi', '--print', '{prompt}'], ['pi', '--print', '--continue', '{prompt}']),
-} as const satisfies Readonly<Record<string, AgentCommand>>;
-
-function preset(argv: readonly string[], resume: readonly string[]): AgentCommand {
-  return { argv, resume, environment: {}, mounts: [], timeoutSecs: HOUR_SECS };
 }
