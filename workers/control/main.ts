@@ -116,6 +116,8 @@ export async function startControlWorker(settings: ControlWorkerSettings): Promi
         shutdownGraceTime: '5s',
         // Each open workspace is watched by an activity that mostly waits; those must not use up the room of the others.
         maxConcurrentActivityTaskExecutions: 1_000,
+        // One thread runs them: of more at once, the last would time out before their turn when many tickets start together.
+        maxConcurrentWorkflowTaskExecutions: 16,
         ...(settings.maxCachedWorkflows === undefined ? {} : { maxCachedWorkflows: settings.maxCachedWorkflows }),
       }),
     ),
