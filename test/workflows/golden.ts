@@ -25,6 +25,9 @@ export const untilCancelled: NonNullable<Script['run']> = async () => {
   return executorReport({ outcome: 'cancelled', exit_code: null, signal: 'SIGKILL' });
 };
 
+/** Many runs share one server, and without a cache each looks at all its history each time. */
+const PATIENT = { deadlineMs: 40_000 } as const;
+
 /** `PENDING_ACTIVITY_STATE_STARTED` of Temporal's API. */
 const STARTED = 2;
 
@@ -35,7 +38,7 @@ export async function untilRunning({ handle }: Staged): Promise<void> {
       const { pendingActivities } = (await handle.describe()).raw;
       return (pendingActivities ?? []).some(({ state }) => Number(state) === STARTED);
     },
-    { what: 'the executor to have started' },
+    { what: 'the executor to have started', ...PATIENT },
   );
 }
 
@@ -43,6 +46,7 @@ export async function untilRunning({ handle }: Staged): Promise<void> {
 export async function untilPhase({ handle }: Staged, phase: string): Promise<void> {
   await pollUntil(async () => (await handle.describe()).typedSearchAttributes.get(SEARCH_ATTRIBUTES.phase) === phase, {
     what: `the phase ${phase}`,
+    ...PATIENT,
   });
 }
 
