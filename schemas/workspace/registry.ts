@@ -19,7 +19,7 @@ export interface WorkspaceTemplate {
   readonly engine: AgentEngine;
   /** Module of the template that installs the CLI; null unless the engine is `command`. */
   readonly coderModule: string | null;
-  /** Model the name of an entry of `egress.models`; null without an agent. */
+  /** Name of an entry of `egress.models`; null without an agent. */
   readonly model: string | null;
   readonly maxWorkers: number;
   /** Seconds from ready to teardown, unless the ticket says otherwise. */
