@@ -3,7 +3,7 @@
  * cost, and how fast requests are admitted. Each beside a bare peer on the same machine in the same run.
  */
 import { readFileSync } from 'node:fs';
-import { DefaultLogger, NativeConnection, Runtime } from '@temporalio/worker';
+import { NativeConnection } from '@temporalio/worker';
 import { readRepositoryHead } from '../activities/git/bundle.ts';
 import { localPairName, openLocalPair } from '../cli/verify/pair.ts';
 import { GatewayClient } from '../client/gateway-client.ts';
@@ -18,6 +18,7 @@ import { startSsePeer } from './a2a/sse-peer.ts';
 import { measureSubscribers, SUBSCRIBERS } from './a2a/subscribers.ts';
 import type { Bench, BenchReport } from './support/report.ts';
 import { startPeer } from './verify/peer.ts';
+import { quietRuntime } from './support/quiet-runtime.ts';
 
 /** Goals of the spec of delegated verification, section 6. */
 const FIRST_CHUNK_MS = 150;
@@ -29,10 +30,7 @@ export const a2aBench: Bench = {
 };
 
 async function run(): Promise<BenchReport> {
-  Runtime.install({
-    logger: new DefaultLogger('ERROR'),
-    telemetryOptions: { logging: { filter: 'OFF', forward: {} } },
-  });
+  quietRuntime();
   const stack = await startStack();
   try {
     const operator = { url: urlOf(stack), bearer: readFileSync(stack.paths.operator, 'utf8').trim() };

@@ -7,7 +7,7 @@ import { digestBench } from './digest.ts';
 import { gateBench } from './gate.ts';
 import { sandboxBench } from './sandbox.ts';
 import { streamingBench } from './streaming.ts';
-import { ticketBench } from './ticket.ts';
+import { ticketBench, ticketsBench } from './ticket.ts';
 import { verifyBench } from './verify.ts';
 import { verdictBench } from './verdict.ts';
 import { readOptions, type BenchOptions } from './support/options.ts';
@@ -23,6 +23,7 @@ const BENCHES: readonly Bench[] = [
   sandboxBench,
   streamingBench,
   ticketBench,
+  ticketsBench,
 ];
 
 async function main(words: readonly string[]): Promise<number> {

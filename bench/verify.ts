@@ -3,7 +3,7 @@
  * worker) on the same server in the same run. Each step takes one part away: the sandbox, then the door.
  */
 import { Client, Connection } from '@temporalio/client';
-import { DefaultLogger, NativeConnection, Runtime } from '@temporalio/worker';
+import { NativeConnection } from '@temporalio/worker';
 import { connectStore } from '../activities/store/connect.ts';
 import { gatewayStore } from '../activities/store/gateway.ts';
 import type { GatewayClient } from '../client/gateway-client.ts';
@@ -17,6 +17,7 @@ import { compare, type Comparison } from './support/compare.ts';
 import type { Bench, BenchReport } from './support/report.ts';
 import { startNoOpExecutor } from './verify/no-op-executor.ts';
 import { startPeer, type Peer } from './verify/peer.ts';
+import { quietRuntime } from './support/quiet-runtime.ts';
 
 const ROUNDS = 30;
 /** Goal of the whole path (spec of delegated verification, section 6). */
@@ -29,10 +30,7 @@ export const verifyBench: Bench = {
 };
 
 async function run(): Promise<BenchReport> {
-  Runtime.install({
-    logger: new DefaultLogger('ERROR'),
-    telemetryOptions: { logging: { filter: 'OFF', forward: {} } },
-  });
+  quietRuntime();
   const stack = await startStack();
   const address = `127.0.0.1:${readState(stack.paths)?.ports.temporal ?? 0}`;
   const [native, connection] = await Promise.all([

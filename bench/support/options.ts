@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util';
 export interface BenchOptions {
   /** Example tickets of the `ticket` bench that are measured, after one to warm up. */
   readonly rounds: number;
-  /** Tickets of the `ticket` bench that are run to their end. */
+  /** Tickets of the `tickets` bench. */
   readonly tickets: number;
   /** Minutes that those may take in all; what has not ended then counts as failed. */
   readonly minutes: number;
@@ -12,7 +12,7 @@ export interface BenchOptions {
   readonly waiting: number;
 }
 
-const DEFAULTS: BenchOptions = { rounds: 3, tickets: 100, minutes: 15, waiting: 1_000 };
+const DEFAULTS: BenchOptions = { rounds: 3, tickets: 100, minutes: 25, waiting: 1_000 };
 
 /** @throws `Error` that says which option is wrong */
 export function readOptions(words: readonly string[]): {
