@@ -54,3 +54,5 @@ async function main(words: readonly string[]): Promise<number> {
 }
 
 process.exitCode = await main(process.argv.slice(2));
+// Everything is closed and written: what a library still holds open keeps nobody waiting.
+setTimeout(() => process.exit(), 5_000).unref();
