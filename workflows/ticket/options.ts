@@ -39,8 +39,8 @@ export const RECORDING: ActivityOptions = {
   retry: { initialInterval: '200ms', backoffCoefficient: 2, maximumInterval: '10s' },
 };
 
-/** Short reads and writes of our own store and git. */
-export const READING: ActivityOptions = { startToCloseTimeout: '60s', retry: RETRY };
+/** A short write to our own store: an attempt that a dying server never heard the end of costs this long. */
+export const WRITING: ActivityOptions = { startToCloseTimeout: '20s', retry: RETRY };
 
 /** The same while somebody waits for the answer of an update: bounded, so that they hear that nobody can tell. */
 export const ANSWERING: ActivityOptions = {

@@ -5,11 +5,11 @@ import { ticketLine } from '../../policies/tickets/summary.ts';
 import type { AgentFailure } from '../../schemas/ticket/event.ts';
 import type { TicketActivities } from '../../schemas/ticket/activities.ts';
 import type { AgentActivities, AgentTurn } from '../../schemas/workspace/agent.ts';
-import { READING, turnOptions } from './options.ts';
+import { WRITING, turnOptions } from './options.ts';
 import { commit, now, settled, type Session } from './session.ts';
 import { backOff, readyWorkspace, type ProducerRole } from './workspaces.ts';
 
-const { writeAssignment } = proxyActivities<TicketActivities>(READING);
+const { writeAssignment } = proxyActivities<TicketActivities>(WRITING);
 
 /** A turn ends before the workspace's own life does; one without progress ends sooner. */
 const TURN_SECONDS = 1_500;
