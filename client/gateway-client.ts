@@ -41,6 +41,7 @@ import {
   type TaskAnswer,
   type TaskListAnswer,
 } from '../schemas/operator-api.ts';
+import { RECORDS_PATHS, type AuditPageAnswer, type EventPageAnswer } from '../schemas/records-api.ts';
 import { A2A_HEADERS, A2A_PATHS, VERIFY_EXTENSION, VERIFY_MEDIA_TYPES } from '../schemas/verify/a2a.ts';
 import { WORKSPACE_PATHS, type ClaimExchange, type ClaimGrant } from '../schemas/workspace-api.ts';
 import { readSent, readStreamed, readTask, type Streamed, type VerifyTask } from './a2a.ts';
@@ -286,6 +287,18 @@ export class GatewayClient {
   /** Every decision about a ticket or a subject, newest first. @throws `not_found` */
   gateHistory(id: string): Promise<GateHistoryAnswer> {
     return this.#ask({ method: 'GET', path: GATE_PATHS.history(id) }, 'portcullis/gate-history/v1');
+  }
+
+  // What was kept
+
+  /** A page of the audit chain: the newest entries, or those that follow the number `after`. */
+  auditPage(query: { readonly after?: number; readonly limit?: number } = {}): Promise<AuditPageAnswer> {
+    return this.#ask({ method: 'GET', path: RECORDS_PATHS.audit, query }, 'portcullis/audit-page/v1');
+  }
+
+  /** A page of the ring of lifecycle events, in the same way. */
+  eventPage(query: { readonly after?: number; readonly limit?: number } = {}): Promise<EventPageAnswer> {
+    return this.#ask({ method: 'GET', path: RECORDS_PATHS.events, query }, 'portcullis/event-page/v1');
   }
 
   /** An answer of our own gateway: its schema's name says which shape it has. */

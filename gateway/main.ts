@@ -6,7 +6,7 @@
 import { dirname, join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import type { Logger } from 'pino';
-import { gatePublicKeys } from '../activities/gate/public-keys.ts';
+import { publicKeys } from '../activities/signing/public-keys.ts';
 import { loadCommandPolicy } from '../activities/policy/load.ts';
 import { loadWorkspaceRegistry } from '../activities/workspaces/registry.ts';
 import { loadRoutingPolicy } from '../activities/policy/routing.ts';
@@ -26,6 +26,7 @@ import { modelRouter, type ModelRouteLimits } from './egress/model-router.ts';
 import { egressRouter, type EgressAccess } from './egress/router.ts';
 import { orchestrationRouter } from './operator/orchestration-router.ts';
 import { gatesRouter } from './operator/gates-router.ts';
+import { recordsRouter } from './operator/records-router.ts';
 import { operatorRouter } from './operator/router.ts';
 
 export interface GatewaySettings extends ListenSettings {
@@ -99,7 +100,8 @@ export async function startGateway(settings: GatewaySettings): Promise<RunningGa
         a2aRouter(ctx),
         operatorRouter(ctx),
         orchestrationRouter(ctx, reader),
-        gatesRouter(ctx, { reader: gateReader(reader), keys: gatePublicKeys(gatePublicKeyFile(settings)) }),
+        gatesRouter(ctx, { reader: gateReader(reader), keys: publicKeys(gatePublicKeyFile(settings)) }),
+        recordsRouter(ctx, reader),
         egressRouter(ctx, settings.egress ?? null),
         modelRouter(
           { ctx, connection: gateway },

@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { gatePublicKeys } from '../activities/gate/public-keys.ts';
+import { publicKeys } from '../activities/signing/public-keys.ts';
 
 import { ensureKeys, KEY_FILES } from './keys.ts';
 
@@ -23,11 +23,11 @@ test('a start changes no key that is there', async () => {
 
 test('after a change of the gate’s key, what the old one signed still verifies', async () => {
   await ensureKeys(directory);
-  const [old] = await gatePublicKeys(publicFile())();
+  const [old] = await publicKeys(publicFile())();
   await rm(join(directory, KEY_FILES.gate));
   await ensureKeys(directory);
   await ensureKeys(directory);
-  const keys = await gatePublicKeys(publicFile())();
+  const keys = await publicKeys(publicFile())();
   expect(keys).toHaveLength(2);
   expect(keys[0]?.keyId).not.toBe(old?.keyId);
   expect(keys[1]?.keyId).toBe(old?.keyId);

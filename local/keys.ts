@@ -24,6 +24,8 @@ export const KEY_FILES = {
   gateway: 'gateway-key',
   action: 'action.pem',
   actionPublic: 'action.pub.pem',
+  /** Of the same key: what audit entries of the control worker are verified with. */
+  controlPublic: 'control.pub.pem',
   claim: 'claim-key',
   gate: 'gate.pem',
   gatePublic: 'gate.pub.pem',
@@ -66,6 +68,7 @@ export async function ensureKeys(directory: string): Promise<void> {
   ensureSecret(join(directory, KEY_FILES.egress));
   const action = await loadOrCreateSigningKey(join(directory, KEY_FILES.action));
   writeFileSync(join(directory, KEY_FILES.actionPublic), action.publicPem, { mode: 0o600 });
+  writePublicKeys(join(directory, KEY_FILES.controlPublic), action.publicPem);
   const gate = await loadOrCreateSigningKey(join(directory, KEY_FILES.gate));
   writePublicKeys(join(directory, KEY_FILES.gatePublic), gate.publicPem);
 }

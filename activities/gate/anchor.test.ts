@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { auditDigest, type AuditEntry, type AuditHead, type SignedAuditEntry } from '../../schemas/audit.ts';
 import { generateSigningKey, parseVerifyingKey, verifyText } from '../signing/keys.ts';
-import { anchorAudit, anchorText, type AuditReader } from './anchor.ts';
+import { anchorText } from '../../policies/audit/walk.ts';
+import { anchorAudit, type AuditReader } from './anchor.ts';
 
 const entry: AuditEntry = {
   schema: 'portcullis/audit/v1',

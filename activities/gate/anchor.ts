@@ -2,6 +2,7 @@
  * Anchors the audit chain: the gate worker signs where the chain stands, and the signature is kept in Temporal's history,
  * beyond the reach of whoever can rewrite the store (spec/gate.md section 8).
  */
+import { anchorText } from '../../policies/audit/walk.ts';
 import { auditDigest, type AuditHead, type SignedAuditEntry } from '../../schemas/audit.ts';
 import { portcullisError } from '../../schemas/errors.ts';
 import type { AuditAnchor } from '../../schemas/gate/workflow.ts';
@@ -36,11 +37,6 @@ export async function anchorGrowth(
   // A head that went back is anchored too: the next look at both anchors shows it.
   if (n >= after && n < after + minimum) return null;
   return anchorAudit(store, key, tenant);
-}
-
-/** What an anchor's signature is made over. */
-export function anchorText(tenant: string, head: AuditHead): string {
-  return ['anchor', tenant, String(head.n), head.digest ?? ''].join('\0');
 }
 
 async function checkNewest(store: AuditReader, tenant: string, head: AuditHead): Promise<void> {

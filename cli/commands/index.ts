@@ -1,6 +1,7 @@
 /** Every command, in the order of the help. */
 import type { Command } from 'commander';
 import { agentCommands } from './agent.ts';
+import { auditCommand, eventsCommand } from './audit.ts';
 import { completionCommand } from './completion.ts';
 import { configCommand } from './config.ts';
 import { doctorCommand } from './doctor.ts';
@@ -33,6 +34,8 @@ export function addCommands(program: Command): void {
   program.addCommand(killSwitchCommand());
   program.addCommand(policyCommand());
   program.addCommand(gateCommand());
+  program.addCommand(auditCommand());
+  program.addCommand(eventsCommand());
   program.addCommand(verdictCommand());
   program.addCommand(replayCommand());
   program.addCommand(configCommand());

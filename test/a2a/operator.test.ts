@@ -293,6 +293,8 @@ describe('[inv-05] every operation is an operator’s', () => {
     ['GET', '/v1/operator/kill-switch'],
     ['PUT', '/v1/operator/kill-switch'],
     ['GET', '/v1/operator/status'],
+    ['GET', '/v1/operator/audit'],
+    ['GET', '/v1/operator/events'],
   ] as const;
 
   test.each(OPERATIONS)('%s %s', async (method, path) => {
@@ -326,5 +328,30 @@ describe('[inv-05] every operation is an operator’s', () => {
     await expect(other.taskOutput(task?.taskId ?? '', 'stdout')).rejects.toMatchObject({ code: 'not_found' });
     expect((await other.listTasks({ pair: 'listed' })).items).toEqual([]);
     expect((await other.listTasks()).items).toEqual([]);
+  });
+});
+
+describe('what was kept', () => {
+  test('is read in pages: the newest, or what follows a number', async () => {
+    await operator.turnKillSwitch({ on: true, reason: 'a look at the chain', cancelRunning: false });
+    await operator.turnKillSwitch({ on: false, reason: 'over', cancelRunning: false });
+    const { head, items, unreadable } = await operator.auditPage({ limit: 2 });
+    expect(items.map(({ entry }) => [entry.n, entry.event])).toEqual([
+      [head.n - 1, 'kill_switch_on'],
+      [head.n, 'kill_switch_off'],
+    ]);
+    expect(unreadable).toEqual([]);
+    expect(items.at(-1)?.digest).toBe(head.digest);
+    const first = await operator.auditPage({ after: 0, limit: 1 });
+    expect(first.items.map(({ entry }) => [entry.n, entry.previous])).toEqual([[1, null]]);
+    expect((await operator.auditPage({ after: head.n })).items).toEqual([]);
+    expect(await operator.eventPage()).toMatchObject({ lastSeq: 0, fellOff: 0, items: [] });
+  });
+
+  test('[inv-19] a page that cannot be is refused by name', async () => {
+    for (const query of [{ limit: 501 }, { limit: 0 }, { after: -1 }, { after: 1e15 }, { after: 0.5 }]) {
+      await expect(operator.auditPage(query)).rejects.toMatchObject({ code: 'schema_invalid' });
+      await expect(operator.eventPage(query)).rejects.toMatchObject({ code: 'schema_invalid' });
+    }
   });
 });

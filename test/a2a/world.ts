@@ -33,6 +33,7 @@ import { serveGateway } from '../../gateway/gateway.ts';
 import type { GatewayLimits } from '../../gateway/limits.ts';
 import { gatewayKeys } from '../../gateway/keys.ts';
 import { gatesRouter } from '../../gateway/operator/gates-router.ts';
+import { recordsRouter } from '../../gateway/operator/records-router.ts';
 import { orchestrationRouter } from '../../gateway/operator/orchestration-router.ts';
 import { operatorRouter } from '../../gateway/operator/router.ts';
 import { createLogger } from '../../workers/logging.ts';
@@ -186,6 +187,7 @@ export async function openWorld(
         operatorRouter(ctx),
         orchestrationRouter(ctx, own[1]),
         gatesRouter(ctx, { reader: gateReader(own[1]), keys: () => Promise.resolve([]) }),
+        recordsRouter(ctx, own[1]),
       ],
     });
     const sweeping = sweeps ? startSweeping(ctx) : { close: () => {} };

@@ -1,5 +1,12 @@
 /** The main job once through on the real local stack: scripted agents in real workspaces, real git, real gates. */
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { readAuditEntry } from '../../activities/store/audit-chain.ts';
+import { connectStore } from '../../activities/store/connect.ts';
+import { headText } from '../../activities/store/records/audit.ts';
+import { KEY_FILES, readSecret } from '../../local/keys.ts';
+import { localStoreUrl } from '../../local/store.ts';
+import { keysOf } from '../../schemas/keys.ts';
 import { startStack, type Stack } from './stage.ts';
 import { landedSubjects, moveBase, startTicket, untilGone, untilPhase } from './tickets.ts';
 
@@ -84,3 +91,47 @@ test(
     expect((await stack.cli('ticket', 'resume', id, '--reason', 'again')).code).not.toBe(0);
   },
 );
+
+test('[inv-03] an operator’s own keys find the record of all that whole, and notice when its end is cut off', async () => {
+  const whole = await stack.cli('audit', 'verify', '--json');
+  expect(whole, whole.stderr).toMatchObject({ code: 0 });
+  const told: unknown = JSON.parse(whole.stdout);
+  expect(told).toMatchObject({ kind: 'AuditVerification', whole: true, faults: [], decisionFaults: [] });
+  expect(Reflect.get(Object(told), 'anchors')).toBeGreaterThan(5);
+  expect(Reflect.get(Object(told), 'decisions')).toBeGreaterThan(5);
+
+  const store = await connectStore({
+    url: localStoreUrl(stack.state().ports.store),
+    user: 'control',
+    password: readSecret(join(stack.paths.keys, KEY_FILES.storePassword('control'))),
+  });
+  const { auditHead } = keysOf('local');
+  const head = await store.run((redis) => redis.get(auditHead));
+  try {
+    // Entries are written once, even by this user; where the chain ends it may say.
+    const last = await readAuditEntry(store, 'local', 10);
+    await store.run((redis) => redis.set(auditHead, headText({ n: 10, digest: last?.digest ?? null })));
+    const cut = await stack.cli('audit', 'verify', '--json');
+    expect(cut.code).toBe(3);
+    expect(JSON.parse(cut.stdout)).toMatchObject({ entries: 10, whole: false });
+    expect(cut.stdout).toContain('"code":"anchor"');
+    expect((await stack.cli('audit', 'verify', '--anchors', '0')).code).toBe(0);
+  } finally {
+    await store.run((redis) => redis.set(auditHead, head ?? ''));
+    await store.close();
+  }
+});
+
+test('the newest of the record and of the lives of tickets and workspaces is printed', async () => {
+  const { head } = await stack.operator.auditPage({ limit: 1 });
+  const audit = await stack.cli('audit', 'tail', '--limit', '3', '--json');
+  const entries = audit.stdout
+    .trim()
+    .split('\n')
+    .map((line): unknown => JSON.parse(line));
+  expect(entries).toHaveLength(3);
+  expect(entries.at(-1)).toMatchObject({ kind: 'AuditEntry', digest: head.digest });
+  const events = await stack.cli('events', 'tail', '--limit', '500');
+  expect(events, events.stderr).toMatchObject({ code: 0 });
+  expect(events.stdout).toMatch(/T-100 .*merged/);
+});

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Client, Connection, ScheduleOverlapPolicy, WorkflowFailedError } from '@temporalio/client';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
-import { anchorText } from '../../activities/gate/anchor.ts';
+import { anchorText } from '../../policies/audit/walk.ts';
 import { auditWriter } from '../../activities/audit/write.ts';
 import { isGenuine } from '../../activities/gate/signed-decision.ts';
 import { loadSigningKey, verifyText, verifyingKeyOf } from '../../activities/signing/keys.ts';

@@ -8,7 +8,7 @@ import { Client, Connection } from '@temporalio/client';
 import { NativeConnection, Worker, type WorkflowBundleOption } from '@temporalio/worker';
 import { loadGateDocuments } from '../../activities/evidence/gate-documents.ts';
 import { registerPolicies } from '../../activities/evidence/policies.ts';
-import { gatePublicKeys } from '../../activities/gate/public-keys.ts';
+import { publicKeys } from '../../activities/signing/public-keys.ts';
 import type { GitRemotes } from '../../activities/git/remote.ts';
 import { loadCommandPolicy } from '../../activities/policy/load.ts';
 import { loadOrCreateSigningKey } from '../../activities/signing/keys.ts';
@@ -86,7 +86,7 @@ export async function startControlWorker(settings: ControlWorkerSettings): Promi
     tenants: settings.tenants,
     workspaces,
     evidence,
-    gateKeys: gatePublicKeys(settings.gatePublicKeyFile ?? join(dirname(settings.actionKeyFile), 'gate.pub.pem')),
+    gateKeys: publicKeys(settings.gatePublicKeyFile ?? join(dirname(settings.actionKeyFile), 'gate.pub.pem')),
     repositoriesDir: settings.repositoriesDir,
     incomingDir: settings.incomingDir,
     remotes: settings.gitRemotes ?? NO_REMOTES,

@@ -4,7 +4,7 @@ import { gitLine } from '../../../activities/git/run.ts';
 import { land } from '../../../activities/git/land.ts';
 import { landingPermission } from '../../../activities/git/permission.ts';
 import { repositoryPath } from '../../../activities/git/repository.ts';
-import { gatePublicKeys } from '../../../activities/gate/public-keys.ts';
+import { publicKeys } from '../../../activities/signing/public-keys.ts';
 import { decisionStanding } from '../../../activities/gate/standing.ts';
 import { connectStore } from '../../../activities/store/connect.ts';
 import { gateReader } from '../../../activities/store/gate-reader.ts';
@@ -35,7 +35,7 @@ export async function tryLanding(stack: Stack, ticket: string, remote: string, p
   });
   try {
     const reader = gateReader(connection);
-    const keys = gatePublicKeys(join(stack.paths.keys, KEY_FILES.gatePublic));
+    const keys = publicKeys(join(stack.paths.keys, KEY_FILES.gatePublic));
     const gitDir = repositoryPath(stack.paths.repositories, TENANT, ticket);
     const { candidate } = pass;
     const base = await gitLine({ gitDir, args: ['rev-parse', '--verify', `${candidate}^1`] });

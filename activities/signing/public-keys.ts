@@ -1,17 +1,16 @@
-/** The public halves of the gate worker's keys, from a file that no user of the store can write. */
+/** Public halves of a writer's keys, from a file that no user of the store can write. */
 import { readFile } from 'node:fs/promises';
 import { portcullisError } from '../../schemas/errors.ts';
-import { parseVerifyingKey, type VerifyingKey } from '../signing/keys.ts';
-import type { GateKeys } from './standing.ts';
+import { parseVerifyingKey, type VerifyingKey } from './keys.ts';
 
 const PEM = /-----BEGIN PUBLIC KEY-----[^-]{1,4096}-----END PUBLIC KEY-----/g;
 
 /**
- * Reads the file when it is first needed: the gate worker may make its key after this process starts. After a change of key the
- * file holds the older ones too, one PEM after the other, and their decisions still verify.
+ * Reads the file when it is first needed: the writer may make its key after this process starts. After a change of key the file
+ * holds the older ones too, one PEM after the other, and what they signed still verifies.
  * @throws `setting_invalid` while there is no key in it
  */
-export function gatePublicKeys(file: string): GateKeys {
+export function publicKeys(file: string): () => Promise<readonly VerifyingKey[]> {
   let known: readonly VerifyingKey[] | null = null;
   return async () => (known ??= await readKeys(file));
 }
