@@ -11,6 +11,7 @@ export function ticketCommand(): Command {
   noun.addCommand(
     ofOne('why', 'say what a ticket waits for, since when, until when, and what would unblock it', 'explainTicket'),
   );
+  noun.addCommand(traceVerb());
   noun.addCommand(watchVerb());
   noun.addCommand(decideVerb());
   noun.addCommand(deciding('resume', 'go on in a new execution from the last checkpoint; it inherits no pass'));
@@ -57,6 +58,17 @@ function ofOne(name: string, description: string, does: 'showTicket' | 'explainT
   return action(verb, async (context, { args }) => {
     const commands = await import('../ticket/show.ts');
     return commands[does](context, args[0] ?? '');
+  });
+}
+
+function traceVerb(): Command {
+  const trace = new Command('trace')
+    .description('everything that happened to a ticket, from its issue to what landed and the end of its workspaces')
+    .argument('<id>');
+  exampleHelp(trace, 'portcullis ticket trace T-048', 'portcullis ticket trace T-048 --json');
+  return action(trace, async (context, { args }) => {
+    const { traceTicket } = await import('../ticket/trace.ts');
+    return traceTicket(context, args[0] ?? '');
   });
 }
 

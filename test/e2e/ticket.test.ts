@@ -74,6 +74,15 @@ test('[inv-10] [inv-11] every workspace of an ended ticket is gone, with the tri
   expect(mine.length).toBeGreaterThanOrEqual(8);
   for (const { role, trigger } of mine)
     expect(trigger).toBe(role === 'forge' || role === 'lore' ? 'merged' : 'evaluated');
+
+  const trace = await stack.cli('ticket', 'trace', 'T-100', '--json');
+  expect(trace, trace.stderr).toMatchObject({ code: 0 });
+  const told: unknown = JSON.parse(trace.stdout);
+  expect(told).toMatchObject({ kind: 'TicketTrace', phase: 'done', workspacesLeft: 0, omitted: [] });
+  const lines = Reflect.get(Object(told), 'items') as readonly { readonly kind: string; readonly what: string }[];
+  expect(lines.filter(({ kind }) => kind === 'gate').map(({ what }) => what)).toContain('operation pass');
+  expect(lines.filter(({ kind, what }) => kind === 'workspace' && what.endsWith(' gone'))).toHaveLength(mine.length);
+  expect(lines.at(0)).toMatchObject({ kind: 'ticket' });
 });
 
 test(
