@@ -61,6 +61,7 @@ describe('a shipped template', () => {
         '--config.enable-pre-post-scripts=false',
         '--config.ignore-pnpmfile=true',
         '--config.verify-deps-before-run=false',
+        '--dir=.',
         'run',
         'lint',
       ],
