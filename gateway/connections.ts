@@ -1,6 +1,6 @@
 /**
- * The connections a gateway holds, each under a name of its own, so that what came over one can be told apart; bounded, and
- * those that proved nothing apart from those that did.
+ * The connections a gateway holds, each under a name of its own, so that what came over one can be told apart; bounded: those
+ * that proved nothing apart from those that did, and those of one credential apart from those of every other.
  */
 import type { Socket } from 'node:net';
 import type { GatewayLimits } from './limits.ts';
@@ -13,24 +13,31 @@ interface Connection {
   readonly transport: Transport;
 }
 
-/** Names, oldest first. */
+/** Names, oldest first; of the proven ones by the credential that came over them first. */
 interface Held {
   readonly unproven: Set<string>;
-  readonly proven: Set<string>;
+  readonly proven: Map<string, Set<string>>;
 }
 
+type ConnectionLimits = Pick<
+  GatewayLimits,
+  'unprovenConnections' | 'provenConnections' | 'credentialConnections' | 'workspaceConnections'
+>;
+
 export class Connections {
-  readonly #limits: Pick<GatewayLimits, 'unprovenConnections' | 'provenConnections'>;
+  readonly #limits: ConnectionLimits;
   readonly #open = new Map<string, Connection>();
   readonly #held: Readonly<Record<Transport, Held>> = {
-    tcp: { unproven: new Set(), proven: new Set() },
-    unix: { unproven: new Set(), proven: new Set() },
+    tcp: { unproven: new Set(), proven: new Map() },
+    unix: { unproven: new Set(), proven: new Map() },
   };
+  /** Which credential each proven connection is counted for. */
+  readonly #credentials = new Map<string, string>();
   readonly #names = new WeakMap<Socket, string>();
   readonly #dropListeners = new Set<(connection: string) => void>();
   #count = 0;
 
-  constructor(limits: Pick<GatewayLimits, 'unprovenConnections' | 'provenConnections'>) {
+  constructor(limits: ConnectionLimits) {
     this.#limits = limits;
   }
 
@@ -58,22 +65,37 @@ export class Connections {
     return this.#names.get(socket) ?? '';
   }
 
-  /** A call with a genuine bearer came over it. Ends it when there are too many of those. */
-  prove(connection: string): void {
+  /**
+   * A call with the genuine bearer of a credential (`{tenant}/{id}`) came over it. Ends that credential's own oldest when it
+   * has too many, and when all are too many the oldest of whoever holds most: nobody is kept out by what another holds.
+   */
+  prove(connection: string, credential: string): void {
     const known = this.#open.get(connection);
     if (known === undefined || this.isProven(connection)) return;
     const { unproven, proven } = this.#held[known.transport];
-    if (proven.size >= this.#limits.provenConnections) {
+    if (!this.#makeRoom(known.transport, credential)) {
       this.#end(connection);
       return;
     }
     unproven.delete(connection);
-    proven.add(connection);
+    const own = proven.get(credential) ?? new Set();
+    proven.set(credential, own.add(connection));
+    this.#credentials.set(connection, credential);
+  }
+
+  /** The credential is revoked: what came over its connections proves nothing any more. */
+  disprove(credential: string): void {
+    for (const { unproven, proven } of Object.values(this.#held)) {
+      for (const connection of proven.get(credential) ?? []) {
+        unproven.add(connection);
+        this.#credentials.delete(connection);
+      }
+      proven.delete(credential);
+    }
   }
 
   isProven(connection: string): boolean {
-    const known = this.#open.get(connection);
-    return known !== undefined && this.#held[known.transport].proven.has(connection);
+    return this.#credentials.has(connection);
   }
 
   isOpen(connection: string): boolean {
@@ -88,6 +110,30 @@ export class Connections {
     for (const { socket } of this.#open.values()) socket.destroy();
   }
 
+  /** False when there is none to be had: the others hold no more than this credential would. */
+  #makeRoom(transport: Transport, credential: string): boolean {
+    const { proven } = this.#held[transport];
+    const own = proven.get(credential) ?? new Set<string>();
+    const { provenConnections, credentialConnections, workspaceConnections } = this.#limits;
+    const [oldest] = own;
+    if (own.size >= (transport === 'tcp' ? credentialConnections : workspaceConnections)) {
+      if (oldest !== undefined) this.#end(oldest);
+      return true;
+    }
+    let all = 0;
+    let most = own;
+    for (const held of proven.values()) {
+      all += held.size;
+      if (held.size > most.size) most = held;
+    }
+    if (all < provenConnections) return true;
+    // One more than its own is what the newcomer would then hold itself: it would be taken away in turn.
+    const [given = oldest] = most.size > own.size + 1 ? most : own;
+    if (given === undefined) return false;
+    this.#end(given);
+    return true;
+  }
+
   /** Counted out at once: `close` comes later, and until then the place would be taken. */
   #end(connection: string): void {
     const known = this.#open.get(connection);
@@ -98,8 +144,13 @@ export class Connections {
   #forget(connection: string): void {
     const known = this.#open.get(connection);
     if (known === undefined) return;
-    this.#held[known.transport].unproven.delete(connection);
-    this.#held[known.transport].proven.delete(connection);
+    const { unproven, proven } = this.#held[known.transport];
+    unproven.delete(connection);
+    const credential = this.#credentials.get(connection) ?? '';
+    const own = proven.get(credential);
+    own?.delete(connection);
+    if (own?.size === 0) proven.delete(credential);
+    this.#credentials.delete(connection);
     this.#open.delete(connection);
   }
 }

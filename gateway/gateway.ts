@@ -2,7 +2,8 @@
 import express, { type Express, type RequestHandler } from 'express';
 import { createServer, type Server } from 'node:http';
 import { OPERATOR_PATHS } from '../schemas/operator-api.ts';
-import { isGenuine } from './authority/bearer.ts';
+import { claimOf, isGenuine } from './authority/bearer.ts';
+import { proveConnection } from './authority/prove.ts';
 import { Connections } from './connections.ts';
 import type { GatewayContext } from './context.ts';
 import { openDoor } from './door/door.ts';
@@ -34,6 +35,7 @@ export async function serveGateway(
   const connections = new Connections(ctx.limits);
   const presence = new PresenceKeeper(ctx.store, ctx.replica, ctx.logger);
   connections.onDrop((connection) => void presence.dropped(connection));
+  ctx.credentials.onEnded((holder) => connections.disprove(holder));
   const watch = new StoreWatch(ctx);
   watch.onChange((answers) => {
     if (answers) presence.restore();
@@ -90,10 +92,11 @@ function countAnswers({ metrics }: GatewayContext): RequestHandler {
   };
 }
 
-/** A genuine bearer counts for its connection, whatever the answer will be; the door does the same for its calls. */
-function proveConnections({ keys }: GatewayContext, connections: Connections): RequestHandler {
+/** The door does the same for its calls. */
+function proveConnections(ctx: GatewayContext, connections: Connections): RequestHandler {
   return (req, _res, next) => {
-    if (isGenuine(keys.gatewayKey, req.headers.authorization)) connections.prove(connections.nameOf(req.socket));
+    const claim = claimOf(ctx.keys.gatewayKey, req.headers.authorization);
+    if (claim !== null) proveConnection(ctx, connections, connections.nameOf(req.socket), claim);
     next();
   };
 }

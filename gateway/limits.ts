@@ -21,13 +21,21 @@ export interface GatewayLimits {
    * them: whoever only holds connections keeps nobody out.
    */
   readonly unprovenConnections: number;
-  /** Open connections over which one came, of TCP and of the unix socket each. One more is refused. */
+  /** Open connections over which one came, of TCP and of the unix socket each. One more ends the oldest of whoever holds most. */
   readonly provenConnections: number;
+  /**
+   * Those of one credential: of TCP, where subscribers of one holder are many, and of the unix socket, where only workspaces
+   * come from. One more ends its own oldest.
+   */
+  readonly credentialConnections: number;
+  readonly workspaceConnections: number;
   /** Polls one credential may have parked at once. The SDK keeps one for each free slot, ten at most. */
   readonly parkedPolls: number;
   /** Calls of one credential in a second, and how many it may save up. */
   readonly callsPerSecond: number;
   readonly callsBurst: number;
+  /** Different submissions of one workspace for one revision of what it is asked; one is under way at a time. */
+  readonly submissionsPerRevision: number;
   /** Bytes of one credential in a second, and the burst. */
   readonly bytesPerSecond: number;
   readonly bytesBurst: number;
@@ -36,10 +44,16 @@ export interface GatewayLimits {
   readonly exchangesBurst: number;
   /** Largest message through the door, bytes. */
   readonly rpcBytes: number;
-  /** Git children at once, of one credential and in all; seconds one may live. */
+  /**
+   * Git children at once, of one credential (as many only while the others have few: `policies/places.ts`) and in all; seconds
+   * one may live.
+   */
   readonly gitPerCredential: number;
   readonly gitTotal: number;
   readonly gitSeconds: number;
+  /** Milliseconds that its answer may be read after that, and between two looks at whether it may still be given. */
+  readonly gitReadOnMs: number;
+  readonly gitLookMs: number;
   /** Calls of git over HTTP of one credential in a second, and how many it may save up: a fetch is two, a push three. */
   readonly gitCallsPerSecond: number;
   readonly gitCallsBurst: number;
@@ -65,17 +79,22 @@ export const DEFAULT_LIMITS: GatewayLimits = {
   requestMs: 60_000,
   unprovenConnections: 2_048,
   provenConnections: 2_048,
+  credentialConnections: 1_024,
+  workspaceConnections: 64,
   parkedPolls: 16,
   callsPerSecond: 500,
   callsBurst: 1_000,
+  submissionsPerRevision: 20,
   bytesPerSecond: 4 * 1024 * 1024,
   bytesBurst: 16 * 1024 * 1024,
   exchangesPerSecond: 1,
   exchangesBurst: 10,
   rpcBytes: 4 * 1024 * 1024,
   gitPerCredential: 4,
-  gitTotal: 16,
+  gitTotal: 32,
   gitSeconds: 120,
+  gitReadOnMs: 5_000,
+  gitLookMs: 5_000,
   gitCallsPerSecond: 2,
   gitCallsBurst: 60,
   gitRequestBytes: 4 * 1024 * 1024,

@@ -151,6 +151,27 @@ export const SETTINGS = {
     '10',
     "Seconds after which the local Coder fails a build that it was killed in. A real server's are 300.",
   ),
+  'coder.workspace-memory-mb': entry(
+    'count',
+    null,
+    'PORTCULLIS_CODER_WORKSPACE_MEMORY_MB',
+    '12288',
+    "Memory that one workspace of the local Coder may use, in MiB; at most three quarters of the machine's. Needs a cgroup (`doctor` says whether there is one).",
+  ),
+  'coder.workspace-processes': entry(
+    'count',
+    null,
+    'PORTCULLIS_CODER_WORKSPACE_PROCESSES',
+    '2048',
+    'Processes and threads that one workspace of the local Coder may have. Needs a cgroup.',
+  ),
+  'coder.workspace-disk-mb': entry(
+    'count',
+    null,
+    'PORTCULLIS_CODER_WORKSPACE_DISK_MB',
+    '32768',
+    'What one workspace of the local Coder may hold of the disk, in MiB. One that holds more ends and loses its files; so does the largest when less than 2 GiB of the disk are free.',
+  ),
   'workspace.stale-secs': entry(
     'count',
     null,

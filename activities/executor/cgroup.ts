@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
 /** Where a workspace finds what was delegated to it: `memory` and `pids` of v1, or `unified` of v2. */
-const DELEGATED = '/run/cgroup';
+export const DELEGATED = '/run/cgroup';
 
 export type CgroupDelegation =
   | { readonly version: 1; readonly memory: string; readonly pids: string }

@@ -3,11 +3,10 @@
  * of files in its scratch space, and the room that is left. Looks a few times a second, and walks the copy only when the disk says
  * that something was written: a quiet run costs a system call or two.
  */
-import { spawn } from 'node:child_process';
 import { statfs } from 'node:fs/promises';
-import { createInterface } from 'node:readline';
 import type { CommandLimits } from '../../schemas/verify/action.ts';
 import type { EndingLimit } from '../../schemas/verify/report.ts';
+import { measureTree } from './measure-tree.ts';
 
 export interface WatchSettings {
   /** The run's private directory: copy, reports and pipes. */
@@ -45,6 +44,7 @@ interface Disk {
 export function watchRun(settings: WatchSettings): Watch {
   const stop = new AbortController();
   let timer: NodeJS.Timeout | undefined;
+  let atStart: Disk | null = null;
   let atWalk: Disk | null = null;
   let floor = 0;
   let nextWalk = 0;
@@ -52,7 +52,7 @@ export function watchRun(settings: WatchSettings): Watch {
   async function look(): Promise<readonly [EndingLimit, string] | null> {
     const disk = await diskOf(settings.directory);
     if (atWalk === null) {
-      atWalk = disk;
+      atStart = atWalk = disk;
       floor = Math.min(FREE_BYTES, disk.freeBytes / 2);
       nextWalk = performance.now() + WALK_MS;
     }
@@ -62,7 +62,7 @@ export function watchRun(settings: WatchSettings): Watch {
     }
     if (!isWalkDue(settings.limits, atWalk, disk, nextWalk)) return null;
     const began = performance.now();
-    const crossed = await walk(settings, stop.signal);
+    const crossed = await walk(settings, (atStart?.freeBytes ?? 0) - disk.freeBytes, stop.signal);
     atWalk = disk;
     nextWalk = performance.now() + Math.max(WALK_MS, (performance.now() - began) / QUIET_SHARE);
     return crossed;
@@ -117,38 +117,15 @@ async function isScratchFull({ first, limits }: WatchSettings): Promise<boolean>
   return found.some((count) => count.status === 'fulfilled' && count.value > limits.files);
 }
 
-/** Counts by `find`, which goes from directory to directory and follows no link, however deep they are and whoever moves them. */
+/** @param taken bytes that the disk has lost since the run began: where something is kept out of sight, they count as the run's */
 async function walk(
   { find, directory, limits }: WatchSettings,
+  taken: number,
   signal: AbortSignal,
 ): Promise<readonly [EndingLimit, string] | null> {
-  const child = spawn(find, [directory, '-xdev', '-printf', '%b %n %i\n'], {
-    stdio: ['ignore', 'pipe', 'ignore'],
-    env: { LC_ALL: 'C' },
-    cwd: '/',
-    signal,
-    killSignal: 'SIGKILL',
-  });
-  const gone = new Promise<void>((resolve) => {
-    child.once('error', () => resolve());
-    child.once('close', () => resolve());
-  });
-  const linked = new Set<string>();
-  let bytes = 0;
-  let files = 0;
-  try {
-    for await (const line of createInterface({ input: child.stdout })) {
-      const [blocks = '0', links = '1', inode = ''] = line.split(' ');
-      files += 1;
-      // A file of many names is on the disk once.
-      if (links === '1' || !linked.has(inode)) bytes += Number(blocks) * 512;
-      if (links !== '1') linked.add(inode);
-      if (bytes > limits.workBytes) return ['workBytes', `more than ${limits.workBytes} bytes in its copy`];
-      if (files > limits.files) return ['files', `more than ${limits.files} files in its copy`];
-    }
-    return null;
-  } finally {
-    child.kill('SIGKILL');
-    await gone;
-  }
+  const atMost = { bytes: limits.workBytes, files: limits.files };
+  const { bytes, files, hidden } = await measureTree({ find, directory, atMost }, signal);
+  if (Math.max(bytes, hidden ? taken : 0) > limits.workBytes)
+    return ['workBytes', `more than ${limits.workBytes} bytes in its copy`];
+  return files > limits.files ? ['files', `more than ${limits.files} files in its copy`] : null;
 }

@@ -21,6 +21,7 @@ import { runPart } from './part.ts';
 const TERRAFORM_MS = 40;
 const CHECK_MS = 4;
 const TICK_MS = 5_000;
+const MIB = 1024 ** 2;
 
 export async function serveCoder(context: CliContext): Promise<number> {
   const { settings, signal, paths } = context;
@@ -33,6 +34,11 @@ export async function serveCoder(context: CliContext): Promise<number> {
     gatewaySocket: neededSetting(context, 'gateway.socket'),
     logFile: join(paths.logs, 'workspaces.log'),
     agents: { forge: agent, sentinel: agent, lore: agent },
+    bounds: {
+      memoryBytes: settings.number('coder.workspace-memory-mb') * MIB,
+      processes: settings.number('coder.workspace-processes'),
+    },
+    disk: { bytes: settings.number('coder.workspace-disk-mb') * MIB },
   });
   const hungMs = settings.number('coder.hung-secs') * 1000;
   const coder = await startLocalCoder({

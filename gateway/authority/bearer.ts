@@ -53,14 +53,17 @@ export function bearerOf(authorization: string | undefined): string {
   return match[1];
 }
 
-/** Whether an `Authorization` value is a bearer that this gateway's key made, whatever became of its record. */
-export function isGenuine(gatewayKey: Uint8Array, authorization: string | undefined): boolean {
+/** Who an `Authorization` value says it is, when this gateway's key made it, whatever became of its record; `null` otherwise. */
+export function claimOf(gatewayKey: Uint8Array, authorization: string | undefined): BearerClaim | null {
   try {
-    parseBearer(gatewayKey, bearerOf(authorization));
-    return true;
+    return parseBearer(gatewayKey, bearerOf(authorization));
   } catch {
-    return false;
+    return null;
   }
+}
+
+export function isGenuine(gatewayKey: Uint8Array, authorization: string | undefined): boolean {
+  return claimOf(gatewayKey, authorization) !== null;
 }
 
 function mac(key: Uint8Array, tenant: string, id: string): string {

@@ -36,6 +36,7 @@ export class CredentialCache {
   readonly #monotonic: () => number;
   readonly #entries = new Map<string, Entry>();
   readonly #reading = new Map<string, Promise<Entry>>();
+  readonly #endListeners = new Set<(holder: string) => void>();
   #clock: { readonly offset: number; readonly readAt: number } | null = null;
 
   /** `monotonic`: local milliseconds that never go back. */
@@ -59,6 +60,17 @@ export class CredentialCache {
     }
   }
 
+  /** Called with `{tenant}/{id}` whenever a credential was read to be revoked, or not to be there. */
+  onEnded(listener: (holder: string) => void): void {
+    this.#endListeners.add(listener);
+  }
+
+  /** Whether the last that was read of it was that. */
+  isEnded(holder: string): boolean {
+    const known = this.#entries.get(holder);
+    return known !== undefined && known.record?.state !== 'active';
+  }
+
   /** Calls that come together wait for one read. */
   async #read(key: string, tenant: string, id: string): Promise<Entry> {
     const under = this.#reading.get(key);
@@ -80,6 +92,7 @@ export class CredentialCache {
     this.#entries.set(key, entry);
     const [oldest] = this.#entries.keys();
     if (this.#entries.size > MAX_ENTRIES && oldest !== undefined) this.#entries.delete(oldest);
+    if (record?.state !== 'active') for (const listener of this.#endListeners) listener(key);
     return entry;
   }
 

@@ -15,6 +15,7 @@ import protobuf from 'protobufjs';
 import type { Duplex } from 'node:stream';
 import { portcullisError } from '../../schemas/errors.ts';
 import { bearerOf, parseBearer } from '../authority/bearer.ts';
+import { proveConnection } from '../authority/prove.ts';
 import type { Connections } from '../connections.ts';
 import type { GatewayContext } from '../context.ts';
 import type { PresenceKeeper } from '../presence/keeper.ts';
@@ -70,12 +71,10 @@ function bearerFirst(ctx: GatewayContext, connections: Connections): ServerInter
         next({
           onReceiveMetadata: (metadata, forward) => {
             try {
-              const { tenant, id } = parseBearer(
-                ctx.keys.gatewayKey,
-                bearerOf(soleText(metadata.get('authorization'))),
-              );
-              connections.prove(call.getPeer());
-              ctx.allowances.calls.spend(`${tenant}/${id}`, 1);
+              const bearer = bearerOf(soleText(metadata.get('authorization')));
+              const claim = parseBearer(ctx.keys.gatewayKey, bearer);
+              proveConnection(ctx, connections, call.getPeer(), claim);
+              ctx.allowances.calls.spend(`${claim.tenant}/${claim.id}`, 1);
             } catch (thrown) {
               const answer = statusOf(thrown);
               ctx.metrics.doorCalls.inc({ method: methodName(method.path), answer: statusName(answer.code) });

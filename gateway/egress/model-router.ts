@@ -6,8 +6,9 @@ import { Router, type Request, type Response } from 'express';
 import { Agent, request, type ClientRequest, type IncomingMessage } from 'node:http';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { Places } from '../../policies/places.ts';
 import { EGRESS_HEADERS, EGRESS_REFUSED_HEADER } from '../../schemas/egress.ts';
-import { asPortcullisError, portcullisError, PortcullisError } from '../../schemas/errors.ts';
+import { portcullisError, PortcullisError } from '../../schemas/errors.ts';
 import {
   MODEL_HEADERS,
   MODEL_PREFIX,
@@ -19,7 +20,7 @@ import {
 } from '../../schemas/model-route.ts';
 import type { WorkspaceRegistry } from '../../schemas/workspace/registry.ts';
 import { Allowance } from '../authority/allowance.ts';
-import { Slots } from '../git/slots.ts';
+import { whileAllowed } from '../authority/while-allowed.ts';
 import type { HarnessContextParts } from '../harness/seat.ts';
 import { modelSeat, type ModelSeat } from './model-access.ts';
 import type { EgressAccess } from './router.ts';
@@ -39,7 +40,7 @@ export interface ModelRouteLimits {
 
 export const DEFAULT_MODEL_ROUTE_LIMITS: ModelRouteLimits = {
   perCredential: 6,
-  total: 24,
+  total: 48,
   callsPerSecond: 0.5,
   callsBurst: 120,
   answerMs: 900_000,
@@ -56,7 +57,7 @@ export interface ModelRouteSettings {
 export function modelRouter(parts: HarnessContextParts, { access, registry, ...settings }: ModelRouteSettings): Router {
   const limits = { ...DEFAULT_MODEL_ROUTE_LIMITS, ...settings.limits };
   const router = Router({ caseSensitive: true, strict: true });
-  const slots = new Slots(limits.total, limits.perCredential);
+  const places = new Places(limits.total, limits.perCredential);
   const calls = new Allowance({ perSecond: limits.callsPerSecond, burst: limits.callsBurst });
   const agent = new Agent({ keepAlive: true, maxSockets: limits.total });
 
@@ -66,19 +67,15 @@ export function modelRouter(parts: HarnessContextParts, { access, registry, ...s
     if (access === null) throw portcullisError('model_refused', { reason: 'this installation has no egress' });
     const holder = `${seat.agent.tenant}/${seat.agent.id}`;
     calls.spend(holder, 1);
-    const leave = slots.take(holder);
-    const cut = new AbortController();
-    // What was allowed at its beginning may not be any more: revoked, ended, killed.
-    const looking = setInterval(() => {
-      modelSeat(parts, registry, req).catch((thrown: unknown) => {
-        if (asPortcullisError(thrown).edge.http < 500) cut.abort();
-      });
-    }, limits.lookMs);
-    res.once('close', () => cut.abort());
+    const leave = places.take(holder);
+    const allowed = whileAllowed(() => modelSeat(parts, registry, req), limits.lookMs);
+    const gone = new AbortController();
+    res.once('close', () => gone.abort());
+    const cut = AbortSignal.any([allowed.signal, gone.signal, AbortSignal.timeout(limits.answerMs)]);
     try {
-      await forward({ access, agent, seat, call, limits }, req, res, cut.signal);
+      await forward({ access, agent, seat, call }, req, res, cut);
     } finally {
-      clearInterval(looking);
+      allowed.end();
       leave();
     }
   });
@@ -110,16 +107,15 @@ interface Forwarding {
   readonly agent: Agent;
   readonly seat: ModelSeat;
   readonly call: ModelCall;
-  readonly limits: ModelRouteLimits;
 }
 
 async function forward(forwarding: Forwarding, req: Request, res: Response, cut: AbortSignal): Promise<void> {
-  const { access, agent, call, limits } = forwarding;
+  const { access, agent, call } = forwarding;
   const { tenant, pair, role, workspaceGeneration, id } = forwarding.seat.agent;
   const outgoing = request(new URL(`${MODEL_PREFIX}${call.target}`, access.url), {
     agent,
     method: call.method,
-    signal: AbortSignal.any([cut, AbortSignal.timeout(limits.answerMs)]),
+    signal: cut,
     headers: {
       ...modelRequestHeaders(req.headers),
       [EGRESS_HEADERS.key]: access.key,
@@ -144,8 +140,8 @@ async function forward(forwarding: Forwarding, req: Request, res: Response, cut:
   if (typeof refused === 'string') res.setHeader(EGRESS_REFUSED_HEADER, refused);
   // Events are worth something when they come, not when all of them have.
   res.flushHeaders();
-  // An answer that was cut must not look whole.
-  await pipeline(answer, res).catch(() => res.destroy());
+  // An answer that was cut must not look whole, and what nobody reads waits no longer than it may take.
+  await pipeline(answer, res, { signal: cut }).catch(() => res.destroy());
 }
 
 /** A GET is never given a body: without a length of its own it would be read as the next request. */

@@ -5,6 +5,7 @@
 import { Router, type Request, type Response } from 'express';
 import { Agent, request, type IncomingMessage } from 'node:http';
 import { pipeline } from 'node:stream/promises';
+import { Places } from '../../policies/places.ts';
 import {
   EGRESS_ANSWER_HEADERS,
   EGRESS_HEADERS,
@@ -16,8 +17,8 @@ import {
 } from '../../schemas/egress.ts';
 import { portcullisError } from '../../schemas/errors.ts';
 import { authenticate, seatOf } from '../authority/authenticate.ts';
+import { whileAllowed } from '../authority/while-allowed.ts';
 import type { GatewayContext } from '../context.ts';
-import { Slots } from '../git/slots.ts';
 
 export interface EgressAccess {
   /** Where the egress process listens. */
@@ -27,13 +28,15 @@ export interface EgressAccess {
 
 /** Requests at once: of one executor (its own bound is half of this) and in all. */
 const PER_CREDENTIAL = 24;
-const TOTAL = 96;
+const TOTAL = 192;
 const ANSWER_MS = 300_000;
+/** Milliseconds between two looks at whether an answer may still be given. */
+const LOOK_MS = 5_000;
 
 /** @param access `null` where there is no egress: every request is refused by name */
 export function egressRouter(ctx: GatewayContext, access: EgressAccess | null): Router {
   const router = Router({ caseSensitive: true, strict: true });
-  const slots = new Slots(TOTAL, PER_CREDENTIAL);
+  const places = new Places(TOTAL, PER_CREDENTIAL);
   const agent = new Agent({ keepAlive: true, maxSockets: TOTAL });
 
   router.use(EGRESS_PREFIX, async (req, res) => {
@@ -49,10 +52,12 @@ export function egressRouter(ctx: GatewayContext, access: EgressAccess | null): 
     if (access === null) throw portcullisError('egress_failed', { reason: 'this installation has no egress' });
     const holder = `${seat.tenant}/${seat.pair}/${seat.role}/${seat.workspaceGeneration}`;
     ctx.allowances.calls.spend(`egress/${principal.tenant}/${principal.id}`, 1);
-    const leave = slots.take(`${principal.tenant}/${principal.id}`);
+    const leave = places.take(`${principal.tenant}/${principal.id}`);
+    const allowed = whileAllowed(() => authenticate(ctx, req), LOOK_MS);
     try {
-      await forward(access, agent, holder, registryTarget(path), req, res);
+      await forward(access, agent, holder, registryTarget(path), req, res, allowed.signal);
     } finally {
+      allowed.end();
       leave();
     }
   });
@@ -67,14 +72,16 @@ async function forward(
   target: string,
   req: Request,
   res: Response,
+  allowed: AbortSignal,
 ): Promise<void> {
   const gone = new AbortController();
   res.once('close', () => gone.abort());
+  const cut = AbortSignal.any([allowed, gone.signal, AbortSignal.timeout(ANSWER_MS)]);
   const answer = await new Promise<IncomingMessage>((resolve, reject) => {
     const outgoing = request(new URL(target, access.url), {
       agent,
       method: req.method,
-      signal: AbortSignal.any([gone.signal, AbortSignal.timeout(ANSWER_MS)]),
+      signal: cut,
       headers: {
         ...kept(req, EGRESS_REQUEST_HEADERS),
         [EGRESS_HEADERS.key]: access.key,
@@ -91,8 +98,8 @@ async function forward(
   for (const [name, value] of Object.entries(kept(answer, [...EGRESS_ANSWER_HEADERS, EGRESS_REFUSED_HEADER]))) {
     res.setHeader(name, value);
   }
-  // An answer that was cut must not look whole.
-  await pipeline(answer, res).catch(() => res.destroy());
+  // An answer that was cut must not look whole, and what nobody reads waits no longer than it may take.
+  await pipeline(answer, res, { signal: cut }).catch(() => res.destroy());
 }
 
 function kept(from: IncomingMessage, names: readonly string[]): Record<string, string> {

@@ -26,6 +26,8 @@ export interface Push {
   readonly mayPush: () => Promise<void>;
   readonly req: Incoming;
   readonly res: Response;
+  /** Ends the answer. */
+  readonly cut: AbortSignal;
 }
 
 /** Answers a push. @throws `schema_invalid`, `body_too_large`, `limit`, `stream_cut`, `internal` */
@@ -57,7 +59,7 @@ export async function receivePush(ctx: GitContext, push: Push): Promise<PushComm
   res.once('close', () => answer.kill());
   // Its head comes at once; a body that turns out too long is still refused by name.
   await answer.fed;
-  await answerWith(res, answer);
+  await answerWith(res, answer, push.cut);
   return asked;
 }
 

@@ -8,16 +8,17 @@ import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { repositoryPath } from '../../activities/git/repository.ts';
 import { portcullisError } from '../../schemas/errors.ts';
+import { Places } from '../../policies/places.ts';
 import { NAME_PATTERN } from '../../schemas/names.ts';
 import { WORKSPACE_PATHS } from '../../schemas/workspace-api.ts';
 import { Allowance } from '../authority/allowance.ts';
 import { authenticate, type Principal } from '../authority/authenticate.ts';
+import { whileAllowed, type WhileAllowed } from '../authority/while-allowed.ts';
 import { readBody } from '../http/body.ts';
 import { ADVERTISE_CONFIG, pushedRef, READ_CONFIG, requirePushing, requireReader, type GitContext } from './access.ts';
 import { answerWith } from './answer.ts';
 import { runGitBackend, type CgiRequest } from './cgi.ts';
 import { RECEIVE_PACK, RECEIVE_PACK_REQUEST, receivePush } from './receive.ts';
-import { Slots } from './slots.ts';
 import { Turns } from './turns.ts';
 
 /** The calls of smart HTTP. Archives and the dumb protocol are not served. */
@@ -31,7 +32,7 @@ type GitRequest = Request<{ tenant: string; repository: string }>;
 
 export function gitRouter(ctx: GitContext): Router {
   const router = Router({ caseSensitive: true, strict: true });
-  const slots = new Slots(ctx.limits.gitTotal, ctx.limits.gitPerCredential);
+  const places = new Places(ctx.limits.gitTotal, ctx.limits.gitPerCredential);
   const turns = new Turns(WAITING_PUSHES);
   const { gitCallsPerSecond: perSecond, gitCallsBurst: burst } = ctx.limits;
   const allowance = new Allowance({ perSecond, burst });
@@ -52,7 +53,7 @@ export function gitRouter(ctx: GitContext): Router {
     if (pushes) await requirePusher(ctx, principal);
     else requireReader(principal);
     const config = pushes ? ADVERTISE_CONFIG : READ_CONFIG;
-    await read(ctx, slots, principal, req, res, {
+    await read(ctx, places, principal, req, res, {
       ...{ leaf: INFO_REFS, method: 'GET', query: query.slice(1), contentType: '', config },
     });
   });
@@ -61,7 +62,7 @@ export function gitRouter(ctx: GitContext): Router {
     requireContentType(req, UPLOAD_PACK_REQUEST);
     const principal = await callerOf(req);
     requireReader(principal);
-    await read(ctx, slots, principal, req, res, {
+    await read(ctx, places, principal, req, res, {
       ...{ leaf: UPLOAD_PACK, method: 'POST', query: '', contentType: UPLOAD_PACK_REQUEST, config: READ_CONFIG },
     });
   });
@@ -74,18 +75,20 @@ export function gitRouter(ctx: GitContext): Router {
     const principal = await callerOf(req);
     const ref = pushedRef(principal);
     const repository = repositoryOf(ctx, principal, req);
-    const leave = slots.take(holderOf(principal));
+    const leave = places.take(holderOf(principal));
+    const mayPush = async () => requirePusher(ctx, await authenticate(ctx, req));
+    const allowed = whileAllowed(mayPush, ctx.limits.gitLookMs);
     try {
       await turns.take(repository, async () => {
         // Once it is its turn: whatever was revoked or stopped while it waited.
-        const mayPush = async () => requirePusher(ctx, await authenticate(ctx, req));
         await mayPush();
-        const { commands } = await receivePush(ctx, { repository, ref, mayPush, req, res });
+        const { commands } = await receivePush(ctx, { repository, ref, mayPush, req, res, cut: cutOf(ctx, allowed) });
         for (const { from, to } of commands) {
           ctx.logger.info({ tenant: principal.tenant, credential: principal.id, ref, from, to }, 'a push was answered');
         }
       });
     } finally {
+      allowed.end();
       leave();
     }
   });
@@ -103,14 +106,15 @@ type GitCall = Pick<CgiRequest, 'leaf' | 'method' | 'query' | 'contentType' | 'c
 
 async function read(
   ctx: GitContext,
-  slots: Slots,
+  places: Places,
   principal: Principal,
   req: GitRequest,
   res: Response,
   call: GitCall,
 ): Promise<void> {
   const repository = repositoryOf(ctx, principal, req);
-  const leave = slots.take(holderOf(principal));
+  const leave = places.take(holderOf(principal));
+  const allowed = whileAllowed(async () => requireReader(await authenticate(ctx, req)), ctx.limits.gitLookMs);
   try {
     const body = call.method === 'POST' ? await readPackRequest(ctx, req) : Buffer.alloc(0);
     const seconds = ctx.limits.gitSeconds;
@@ -124,10 +128,16 @@ async function read(
       lastWord: null,
     });
     res.once('close', () => answer.kill());
-    await answerWith(res, answer);
+    await answerWith(res, answer, cutOf(ctx, allowed));
   } finally {
+    allowed.end();
     leave();
   }
+}
+
+/** Aborts when an answer is not allowed any more, or when whoever asked has not read it in time. */
+function cutOf({ limits }: GitContext, { signal }: WhileAllowed): AbortSignal {
+  return AbortSignal.any([signal, AbortSignal.timeout(limits.gitSeconds * 1_000 + limits.gitReadOnMs)]);
 }
 
 /**

@@ -1,7 +1,10 @@
-"""Delegates a cgroup to one workspace, so that its executor can limit what a run's processes use together.
+"""Bounds what one workspace uses as a whole, and delegates a cgroup below that bound to it, so that its executor can limit what
+a run's processes use together.
 
-Both hierarchies are known: v1 with its memory and pids controllers, and v2. Where neither may be written, a workspace does
-without, and its executor says so. Run as a program, it tries once and says in one line of JSON what came of it.
+The bound is on a directory of its own, of which a workspace sees nothing but the one below: whoever lives there may own that,
+and even be whoever launched it. Both hierarchies are known: v1 with its memory and pids controllers, and v2. Where neither may
+be written, a workspace does without, and its executor says so. Run as a program, it tries once and says in one line of JSON
+what came of it.
 """
 
 import json
@@ -10,7 +13,9 @@ import sys
 import time
 
 PREFIX = "portcullis-"
-# The workspace's own processes. It holds the place: a cgroup without one is left over and may be removed.
+# Below the bound, what is delegated; in that, the workspace's own processes. They hold the place: one without any process is
+# left over and may be removed.
+DELEGATED = "delegated"
 INSIDE = "inside"
 CONTROLLERS = ("memory", "pids")
 TARGET = "/run/cgroup"
@@ -29,8 +34,8 @@ class Delegation:
 
     def add(self, parent, name, target):
         self.parents.append((os.open(parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC), name))
-        self.places.append(f"{parent}/{name}")
-        self.binds.append({"source": f"{parent}/{name}", "target": target, "writable": True})
+        self.places.append(f"{parent}/{name}/{DELEGATED}")
+        self.binds.append({"source": f"{parent}/{name}/{DELEGATED}", "target": target, "writable": True})
 
     def join(self):
         """Puts this process, and what it starts, into the workspace's part."""
@@ -58,12 +63,13 @@ def remove_tree(name, parent):
     except FileNotFoundError:
         return True
     try:
-        for entry in os.scandir(directory):
-            if entry.is_dir(follow_symlinks=False):
-                os.rmdir(entry.name, dir_fd=directory)
+        below = [entry.name for entry in os.scandir(directory) if entry.is_dir(follow_symlinks=False)]
+        if not all([remove_tree(entry, directory) for entry in below]):
+            return False
         os.rmdir(name, dir_fd=parent)
         return True
-    except OSError:
+    except (OSError, RecursionError):
+        # Whoever owned it may have made it deeper than this goes: then it stays, and is in nobody's way.
         return False
     finally:
         os.close(directory)
@@ -80,14 +86,20 @@ def remove_left(parent):
                 # A place that was just made has no process yet: whoever made it is about to join.
                 if time.time() - os.stat(f"{parent}/{name}").st_mtime < JOIN_SECONDS:
                     continue
-                with open(f"{parent}/{name}/{INSIDE}/cgroup.procs", encoding="ascii") as file:
-                    alive = file.read() != ""
-            except OSError:
+                if not has_processes(f"{parent}/{name}"):
+                    remove_tree(name, directory)
+            except (OSError, RecursionError):
                 continue
-            if not alive:
-                remove_tree(name, directory)
     finally:
         os.close(directory)
+
+
+def has_processes(place):
+    for path, _, _ in os.walk(place):
+        with open(f"{path}/cgroup.procs", encoding="ascii") as file:
+            if file.read() != "":
+                return True
+    return False
 
 
 def mounts(kind):
@@ -116,16 +128,48 @@ def directory_of(point, root, path):
     return (point + "/" + below.strip("/")).rstrip("/")
 
 
-def make_place(parent, name, uid, gid, owned):
+def make_bound(parent, name, limits):
+    """The directory that holds the limits, with nothing below it yet. Not every kernel has a file for each of them."""
     remove_left(parent)
     place = f"{parent}/{name}"
+    os.mkdir(place, 0o755)
+    for file, value, always in limits:
+        if always or os.path.exists(f"{place}/{file}"):
+            write(f"{place}/{file}", str(value))
+    return place
+
+
+def make_delegated(bound, uid, gid, owned):
+    place = f"{bound}/{DELEGATED}"
     os.mkdir(place, 0o755)
     os.mkdir(f"{place}/{INSIDE}", 0o755)
     for path in (place, *(f"{place}/{file}" for file in owned)):
         os.chown(path, uid, gid)
 
 
-def delegate_v1(delegation, name, uid, gid):
+def limits_v1(bounds):
+    """By controller: file, value, and whether it has to be there. What does not fit in memory must not go to swap instead."""
+    memory = bounds["memoryBytes"]
+    return {
+        "memory": (
+            # Below it, or each cgroup there would count for itself; newer kernels know nothing else.
+            ("memory.use_hierarchy", 1, False),
+            ("memory.limit_in_bytes", memory, True),
+            ("memory.memsw.limit_in_bytes", memory, False),
+        ),
+        "pids": (("pids.max", bounds["processes"], True),),
+    }
+
+
+def limits_v2(bounds):
+    return (
+        ("memory.max", bounds["memoryBytes"], True),
+        ("memory.swap.max", 0, False),
+        ("pids.max", bounds["processes"], True),
+    )
+
+
+def delegate_v1(delegation, name, uid, gid, bounds):
     found = {}
     for point, root, options in mounts("cgroup"):
         for controller in CONTROLLERS:
@@ -134,19 +178,21 @@ def delegate_v1(delegation, name, uid, gid):
     if len(found) < len(CONTROLLERS):
         raise OSError("the memory and pids controllers are not mounted as v1")
     for controller, parent in found.items():
-        make_place(parent, name, uid, gid, ())
         delegation.add(parent, name, f"{TARGET}/{controller}")
+        make_delegated(make_bound(parent, name, limits_v1(bounds)[controller]), uid, gid, ())
 
 
-def delegate_v2(delegation, name, uid, gid):
+def delegate_v2(delegation, name, uid, gid, bounds):
     for point, root, _ in mounts("cgroup2"):
         # Only the root of the hierarchy may have processes beside children with controllers.
         for parent in dict.fromkeys((directory_of(point, root, own_path("")), point)):
             try:
                 enable(parent)
-                make_place(parent, name, uid, gid, ("cgroup.procs", "cgroup.subtree_control", "cgroup.threads"))
                 delegation.add(parent, name, f"{TARGET}/unified")
-                enable(f"{parent}/{name}")
+                bound = make_bound(parent, name, limits_v2(bounds))
+                enable(bound)
+                make_delegated(bound, uid, gid, ("cgroup.procs", "cgroup.subtree_control", "cgroup.threads"))
+                enable(f"{bound}/{DELEGATED}")
                 return
             except OSError:
                 delegation.remove()
@@ -164,13 +210,13 @@ def enable(directory):
     write(f"{directory}/cgroup.subtree_control", " ".join(f"+{controller}" for controller in CONTROLLERS))
 
 
-def delegate(name, uid, gid):
-    """A delegation, empty where there is none to be had; and why."""
+def delegate(name, uid, gid, bounds):
+    """A delegation within the bounds (memoryBytes, processes), empty where there is none to be had; and why."""
     reasons = []
     for attempt in (delegate_v1, delegate_v2):
         delegation = Delegation()
         try:
-            attempt(delegation, f"{PREFIX}{name}-{os.getpid()}", uid, gid)
+            attempt(delegation, f"{PREFIX}{name}-{os.getpid()}", uid, gid, bounds)
             return delegation, ""
         except OSError as error:
             delegation.remove()
@@ -179,7 +225,7 @@ def delegate(name, uid, gid):
 
 
 if __name__ == "__main__":
-    TRIED, REASON = delegate("trial", os.getuid(), os.getgid())
+    TRIED, REASON = delegate("trial", os.getuid(), os.getgid(), {"memoryBytes": 64 << 20, "processes": 64})
     VERSION = 2 if any(bind["target"].endswith("/unified") for bind in TRIED.binds) else 1
     json.dump({"version": VERSION if TRIED.binds else None, "reason": REASON}, sys.stdout)
     TRIED.remove()

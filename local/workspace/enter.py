@@ -63,6 +63,7 @@ def open_channel(path):
 def first_process(specification, as_root, channel, delegation):
     try:
         delegation.join()
+        kernel.offer_to_be_killed()
         kernel.forget_keys()
         kernel.mount(None, "/", None, kernel.MS_REC | kernel.MS_PRIVATE)
         socket.sethostname(specification["name"])
@@ -89,7 +90,8 @@ def main():
         if not specification.get("outlives", False):
             kernel.die_with_parent()
         channel = open_channel(specification["channel"]) if "channel" in specification else None
-        delegation, reason = delegate(specification["name"], specification["uid"], specification["gid"])
+        owner = specification["uid"], specification["gid"]
+        delegation, reason = delegate(specification["name"], *owner, specification["bounds"])
         report("cgroups", delegated=reason == "", reason=reason)
         kernel.unshare(as_root)
     except OSError as error:

@@ -3,6 +3,7 @@ import { access } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { readSystemLayout } from '../../activities/executor/sandbox.ts';
 import type { Toolchains } from '../../activities/executor/toolchains.ts';
+import { boundsHere, DEFAULT_WORKSPACE_BOUNDS, type WorkspaceBounds } from './bounds.ts';
 import { readOnly, type Bind, type WorkspaceProgram } from './program.ts';
 
 /** Where a workspace sees its own directory, the gateway's socket, and a policy that does not come with the program. */
@@ -21,6 +22,7 @@ export interface WorkspaceSpecification {
   readonly files: Readonly<Record<string, string>>;
   readonly argv: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
+  readonly bounds: WorkspaceBounds;
   /** It lives on when whoever started it is gone; `SIGTERM` to its first process ends it. */
   readonly outlives?: true;
   /** File of this machine that is told its pids before anything else happens; it must not be there yet. */
@@ -42,6 +44,8 @@ export interface SpecificationInput {
   readonly program: WorkspaceProgram;
   /** As the workspace sees it. */
   readonly settingsFile: string;
+  /** {@link DEFAULT_WORKSPACE_BOUNDS} unless given. */
+  readonly bounds?: WorkspaceBounds;
 }
 
 /** Of /etc only what loads libraries and checks certificates; users, hosts and names are the workspace's own. */
@@ -86,6 +90,7 @@ export async function specifyWorkspace(input: SpecificationInput): Promise<Works
       TMPDIR: '/tmp',
       LANG: 'C.UTF-8',
     },
+    bounds: boundsHere(input.bounds ?? DEFAULT_WORKSPACE_BOUNDS),
   };
 }
 

@@ -111,6 +111,14 @@ test.each([
   expect(calls().filter((call) => call.startsWith('POST'))).toEqual([]);
 });
 
+test('[inv-15] what carries our name and run without our claim codes was made by somebody else, and is not taken over', async () => {
+  const parameters = [...request.parameters, { name: 'agent_claim', value: 'only the control plane can know it' }];
+  const { coder, calls } = await stage([named(recorded('01', 12), 'forge-t42-a'), recorded('01', 16)]);
+  const asked = coder.createOrAdopt({ ...request, parameters });
+  await expect(asked).rejects.toEqual(failing('coder_name_taken', { differs: 'parameter agent_claim' }));
+  expect(calls().filter((call) => call.startsWith('POST'))).toEqual([]);
+});
+
 test('[inv-11] a late attempt does not bring back a workspace that was deleted', async () => {
   const { coder, calls } = await stage([recorded('04', 23)]);
   await expect(coder.createOrAdopt(request)).rejects.toEqual(failing('coder_name_spent', { name: 'forge-t42-a' }));

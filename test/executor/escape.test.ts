@@ -285,6 +285,16 @@ describe('a run that takes too much', () => {
   it.each<[string, string, string]>([
     ['bytes in its copy', 'workBytes', `for n in range(30): open(f"f{n}", "wb").write(b"x" * ${8 * MIB})\n`],
     [
+      'bytes in a directory of it that nobody may read',
+      'workBytes',
+      [
+        'os.mkdir("d")',
+        'held = [open(f"d/f{n}", "wb") for n in range(30)]',
+        'os.chmod("d", 0)',
+        `for one in held: one.write(b"x" * ${8 * MIB})\n`,
+      ].join('\n'),
+    ],
+    [
       'files in its copy',
       'files',
       'for n in range(9000): os.mkdir(f"d{n}") if n % 2 else open(f"f{n}", "w").close()\n',

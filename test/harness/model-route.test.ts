@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createConnection } from 'node:net';
-import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, inject, onTestFinished, test } from 'vitest';
 import { pollUntil } from '../support/poll.ts';
 import { openModelStage, type ModelStage } from './model-stage.ts';
 
@@ -292,6 +292,34 @@ test('[inv-19] the kill switch stops calls of models, those under way included',
   expect((await under).answer).toContain('data: first');
   expect(await send(agent)).toMatchObject({ code: 'kill_switch' });
   await control.writeKillSwitch('local', { ...KILLED, on: false });
+});
+
+test('[inv-19] what a model answers and nobody reads keeps no place once it is cut', async () => {
+  const agent = await seated();
+  stage.host.answerWith = (_, res) => void res.writeHead(200).end(Buffer.alloc(24 * 1024 * 1024));
+  const body = JSON.stringify(QUESTION);
+  const head = `authorization: Bearer ${agent.bearer}\r\ncontent-length: ${body.length}`;
+  for (let n = 0; n < 2; n += 1) {
+    const socket = createConnection({ path: stage.gateway.socketPath });
+    onTestFinished(() => void socket.destroy());
+    socket.on('error', () => {});
+    socket.write(`POST /model/v1/messages HTTP/1.1\r\nhost: g\r\n${head}\r\n\r\n${body}`);
+    await once(socket, 'data');
+    socket.pause();
+  }
+  stage.host.answerWith = null;
+  expect(await send(agent)).toMatchObject({ status: 429, code: 'rate_limited' });
+  const { control } = stage.harness.door;
+  await control.writeKillSwitch('local', { ...KILLED, on: true });
+  // The egress says so of a call when nothing of it is under way any more.
+  const ended = () =>
+    stage
+      .logs()
+      .split('\n')
+      .filter((line) => line.includes(agent.id) && line.includes('model call'));
+  await pollUntil(() => ended().length >= 2, { what: 'both calls to be cut', deadlineMs: 15_000 });
+  await control.writeKillSwitch('local', { ...KILLED, on: false });
+  await pollUntil(async () => (await send(agent)).status === 200, { what: 'a place to be free', deadlineMs: 5_000 });
 });
 
 const KILLED = { schema: 'portcullis/kill-switch/v1', reason: 'drill', by: 'c-1', at: 1 } as const;

@@ -1,10 +1,12 @@
 /** A whole turn of a CLI in a real workspace: it asks its model over the workspace's one way out and does what that says. */
 import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, inject, test } from 'vitest';
 import { controlStore } from '../../activities/store/control.ts';
 import { openProcessRuntime } from '../../local/coder/runtime/process-runtime.ts';
 import type { AgentEvent, TurnMessage, TurnOutcome, WorkspaceRuntime } from '../../local/coder/runtime.ts';
+import { tryDelegation } from '../../local/workspace/delegation.ts';
 import { readOnly } from '../../local/workspace/program.ts';
 import { contentDigest, digestHex } from '../../schemas/digest.ts';
 import { branchOf } from '../../schemas/git/refs.ts';
@@ -53,6 +55,8 @@ beforeAll(async () => {
     gatewaySocket: stage.gateway.socketPath,
     logFile: join(directory, 'log'),
     agents: { forge: small, sentinel: small, lore: small },
+    bounds: { memoryBytes: 1024 ** 3, processes: 300 },
+    disk: { bytes: 256 * 1024 ** 2, lookMs: 100 },
   });
   await runtime.open((event) => events.push(event), []);
   await startWorkspace();
@@ -152,4 +156,26 @@ test('[inv-15] the bearer is in no environment of a turn, and what is there inst
 test('[inv-19] what the prompt says is handed over as it is, stand-ins included', async () => {
   const { said } = await turn('printf "%s\\n" "{model} {token} {prompt}"; echo "$SAID"', true);
   expect(said).toMatch(/^\{model\} \{token\} \{prompt\}\n\{prompt\} http:/);
+});
+
+/** Last: the workspace does not survive it. */
+test('[inv-19] a workspace is bounded as a whole: memory and processes where there is a cgroup, and the disk', async () => {
+  const flood = [
+    `node -e 'for (const a = [];;) a.push(Buffer.alloc(32 << 20, 1))'; echo "memory $?"`,
+    'cat /proc/self/oom_score_adj; ls -A /run/cgroup 2>/dev/null | wc -l',
+    '(i=0; while [ $i -lt 400 ]; do sleep 60 & i=$((i + 1)); done); echo "processes $?"',
+  ];
+  // Without one a flood of memory is the whole machine's.
+  if ((await tryDelegation()).delegated !== null) {
+    const { said } = await turn(flood.join('\n'), true);
+    expect(said.split('\n')).toEqual(['memory 137', '800', '0', 'processes 2']);
+  }
+  const { outcome } = await turn('head -c 300M /dev/zero > /workspace/home/large; sleep 60', true);
+  expect(outcome).not.toEqual({ outcome: 'answered' });
+  const gone = () => events.some(({ event }) => event === 'disconnected');
+  await pollUntil(gone, { what: 'the workspace to end', deadlineMs: 20_000 });
+  const said = events.flatMap((one) => (one.event === 'log' && one.level === 'error' ? [one.text] : []));
+  expect(said.join('\n')).toContain('the workspace ends: it holds more than 256 MiB');
+  const place = join(stage.directory, 'r', 'compute', 'w', 'workspace');
+  await pollUntil(() => !existsSync(place), { what: 'what it held to be gone', deadlineMs: 20_000 });
 });

@@ -31,7 +31,7 @@ export type WatchEvent =
   | { readonly event: 'log'; readonly n: number; readonly level: 'info' | 'error'; readonly text: string };
 
 export type TurnEvent =
-  /** A line of progress. */
+  /** Lines of progress, at most {@link MAX_PROGRESS_BYTES}. */
   | { readonly event: 'progress'; readonly text: string }
   | {
       readonly event: 'ended';
@@ -47,6 +47,7 @@ export type TurnEvent =
   | { readonly event: 'refused'; readonly reason: string };
 
 export const MAX_MESSAGE_BYTES = 64 * 1024;
+export const MAX_PROGRESS_BYTES = 16 * 1024;
 export const MAX_TROUBLE_BYTES = 4 * 1024;
 /** Longest line either side reads: a prompt with everything around it. */
 export const MAX_LINE_BYTES = 1024 * 1024;

@@ -61,7 +61,7 @@ async function runSteps(settings: HarnessSettings, record: StartRecord): Promise
   try {
     const sandbox = await findOnPath('bwrap', '/usr/local/bin:/usr/bin:/bin');
     if (sandbox === null) throw portcullisError('sandbox_unavailable', { reason: 'bwrap is not installed' });
-    const grant = hasAgent(settings) ? await prepareAgent(settings, forwarder.address, log) : null;
+    const grant = hasAgent(settings) ? await prepareAgent({ settings, sandbox }, forwarder.address, log) : null;
     if (executor !== null) await whenServing(executor);
     const turns = { settings, sandbox, gateway: `http://${forwarder.address}`, bearer: grant?.bearer ?? null };
     return { turns, executor, close };
@@ -77,7 +77,7 @@ function hasAgent({ role }: HarnessSettings): boolean {
 }
 
 async function prepareAgent(
-  settings: HarnessSettings,
+  { settings, sandbox }: Pick<TurnSurroundings, 'settings' | 'sandbox'>,
   gateway: string,
   log: (text: string) => void,
 ): Promise<AgentGrant> {
@@ -85,7 +85,7 @@ async function prepareAgent(
   log(`claimed: ${grant.role} of ${grant.pair}, generation ${grant.workspaceGeneration}`);
   await writeGitSettings(settings.privateDirectory, grant, gateway);
   await writeCommands(settings);
-  await makeCheckout(settings, grant, log);
+  await makeCheckout({ settings, sandbox }, grant, log);
   return grant;
 }
 

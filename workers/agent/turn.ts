@@ -5,17 +5,18 @@
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { dirname, join } from 'node:path';
 import { portcullisError } from '../../schemas/errors.ts';
+import { contained, type Containment } from './contained.ts';
 import { gitEnvironment } from './git-settings.ts';
+import { appended, lastBytes } from './last-bytes.ts';
 import { readLines } from './lines.ts';
 import { openModelWay, type ModelWay } from './model-way.ts';
+import { gathered } from './progress.ts';
 import { MAX_MESSAGE_BYTES, MAX_TROUBLE_BYTES, type TurnCommand, type TurnEvent } from './protocol.ts';
 import type { HarnessSettings } from './settings.ts';
 
 /** What every turn of a workspace runs with. */
-export interface TurnSurroundings {
+export interface TurnSurroundings extends Containment {
   readonly settings: HarnessSettings;
-  /** `bwrap` as the workspace sees it. */
-  readonly sandbox: string;
   /** URL of the forwarder. */
   readonly gateway: string;
   /** The agent's bearer, for the way to its model; `null` in a workspace without an agent. */
@@ -43,9 +44,9 @@ export async function runTurn(
 ): Promise<void> {
   const way = wantsModel(command) ? await modelWayOf(surroundings) : null;
   try {
-    const [program, ...args] = contained(surroundings, filled(command, way));
+    const [program, ...args] = contained(surroundings, directoryOf(surroundings), filled(command, way));
     const child = spawn(program, args, {
-      cwd: directoryOf(surroundings),
+      cwd: '/',
       env: environmentOf(surroundings, command, way),
       stdio: ['pipe', 'pipe', 'pipe'],
       detached: true,
@@ -92,6 +93,7 @@ function follow(
     let trouble = '';
     let timedOut = false;
     const kill = () => endGroup(child);
+    const progress = gathered((text) => tell({ event: 'progress', text }));
     const timer = setTimeout(() => {
       timedOut = true;
       kill();
@@ -99,20 +101,24 @@ function follow(
     cut.addEventListener('abort', kill, { once: true });
     if (cut.aborted) kill();
     child.stdout.setEncoding('utf8').on('data', (part: string) => {
-      output = lastBytes(output + part, MAX_MESSAGE_BYTES);
+      output = appended(output, part, MAX_MESSAGE_BYTES);
     });
     readLines(child.stderr, (line) => {
-      trouble = lastBytes(`${trouble}${line}\n`, MAX_TROUBLE_BYTES);
-      if (line.trim() !== '') tell({ event: 'progress', text: line.slice(0, 1_000) });
+      trouble = appended(trouble, `${line}\n`, MAX_TROUBLE_BYTES);
+      if (line.trim() !== '') progress.add(line.slice(0, 1_000));
     });
     const settle = (event: TurnEvent) => {
       clearTimeout(timer);
       cut.removeEventListener('abort', kill);
+      progress.close();
       tell(event);
       resolve();
     };
     child.once('error', (error) => settle({ event: 'refused', reason: error.message }));
-    child.once('close', (code, signal) => settle({ event: 'ended', code, signal, timedOut, output, trouble }));
+    child.once('close', (code, signal) => {
+      const said = { output: lastBytes(output, MAX_MESSAGE_BYTES), trouble: lastBytes(trouble, MAX_TROUBLE_BYTES) };
+      settle({ event: 'ended', code, signal, timedOut, ...said });
+    });
   });
 }
 
@@ -124,16 +130,6 @@ function endGroup({ pid }: ChildProcessWithoutNullStreams): void {
   } catch {
     // It has ended.
   }
-}
-
-function contained({ settings, sandbox }: TurnSurroundings, argv: readonly string[]): readonly [string, ...string[]] {
-  const hidden = settings.executor === null ? [] : ['--tmpfs', settings.executor.privateDirectory];
-  return [
-    sandbox,
-    ...['--dev-bind', '/', '/', ...hidden, '--unshare-pid', '--proc', '/proc', '--die-with-parent'],
-    '--',
-    ...argv,
-  ];
 }
 
 function directoryOf({ settings }: TurnSurroundings): string {
@@ -160,15 +156,4 @@ function environmentOf(
     HOME: home,
     [HARNESS_VARIABLE]: privateDirectory,
   };
-}
-
-/** The end of a text, whole characters only. */
-function lastBytes(text: string, bytes: number): string {
-  if (text.length * 3 <= bytes) return text;
-  const all = Buffer.from(text);
-  if (all.length <= bytes) return text;
-  const tail = all.subarray(all.length - bytes);
-  let start = 0;
-  while (start < 4 && ((tail[start] ?? 0) & 0xc0) === 0x80) start += 1;
-  return tail.subarray(start).toString('utf8');
 }

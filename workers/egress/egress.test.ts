@@ -1,7 +1,10 @@
+import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { connect } from 'node:net';
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { EGRESS_HEADERS, EGRESS_ORIGIN, EGRESS_REFUSED_HEADER } from '../../schemas/egress.ts';
+import type { EgressSettings } from './settings.ts';
 import { startEgress, type RunningEgress } from './start-egress.ts';
 
 const KEY = 'k'.repeat(43);
@@ -41,19 +44,23 @@ let other: Upstream;
 let egress: RunningEgress;
 let lines: string[];
 
-beforeAll(async () => {
-  registry = await startUpstream();
-  other = await startUpstream();
-  lines = [];
+function settings(): EgressSettings {
   const one = { base: registry.base, authorization: SECRET };
-  egress = await startEgress({
+  return {
     host: '127.0.0.1',
     port: 0,
     key: KEY,
     upstreams: { npm: one, 'crates-index': one, go: one, pypi: one },
     logger: pino({ level: 'info' }, { write: (line) => void lines.push(line) }),
-    limits: { answerBytes: 4096, metadataBytes: 4096, firstByteMs: 300, perHolder: 2 },
-  });
+  };
+}
+
+beforeAll(async () => {
+  registry = await startUpstream();
+  other = await startUpstream();
+  lines = [];
+  const limits = { answerBytes: 4096, metadataBytes: 4096, firstByteMs: 300, perHolder: 2 };
+  egress = await startEgress({ ...settings(), limits });
 });
 beforeEach(() => {
   for (const one of [registry, other]) {
@@ -70,9 +77,9 @@ afterAll(async () => {
   }
 });
 
-function ask(target: string, init: RequestInit = {}): Promise<Response> {
+function ask(target: string, init: RequestInit = {}, at: RunningEgress = egress): Promise<Response> {
   const headers = { [EGRESS_HEADERS.key]: KEY, [EGRESS_HEADERS.holder]: 'local/T-1', ...(init.headers as object) };
-  return fetch(`http://127.0.0.1:${egress.port}${target}`, { redirect: 'manual', ...init, headers });
+  return fetch(`http://127.0.0.1:${at.port}${target}`, { redirect: 'manual', ...init, headers });
 }
 
 describe('who and what passes', () => {
@@ -182,6 +189,25 @@ describe('what comes back', () => {
     registry.answer = (_, res) => void setTimeout(() => res.end('ok'), 100);
     const answers = await Promise.all([1, 2, 3].map(() => ask('/npm/ms/-/ms-1.0.0.tgz')));
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 200, 429]);
+  });
+
+  it('[inv-19] keeps no place for whoever does not read, longer than an answer may take', async () => {
+    registry.answer = (_, res) => void res.end(Buffer.alloc(24 * 1024 * 1024));
+    const one = await startEgress({ ...settings(), limits: { perHolder: 1, answerMs: 500 } });
+    const headers = `${EGRESS_HEADERS.key}: ${KEY}\r\n${EGRESS_HEADERS.holder}: local/T-1`;
+    const unread = connect(one.port, '127.0.0.1').on('error', () => {});
+    unread.write(`GET /npm/ms/-/ms-1.0.0.tgz HTTP/1.1\r\nhost: e\r\n${headers}\r\n\r\n`);
+    try {
+      await once(unread, 'data');
+      unread.pause();
+      registry.answer = (_, res) => void res.end('ok');
+      await expect
+        .poll(async () => (await ask('/npm/ms/-/ms-1.0.0.tgz', {}, one)).status, { timeout: 15_000 })
+        .toBe(200);
+    } finally {
+      unread.destroy();
+      await one.close();
+    }
   });
 
   it('[inv-15] logs each request with whom it was for, and no credential', async () => {

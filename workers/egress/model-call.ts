@@ -1,6 +1,7 @@
 /** One call of a model: checked, given its key, sent, and its answer passed on as it comes, without the key. */
 import { request as requestHttp, Agent as HttpAgent, type IncomingMessage, type ServerResponse } from 'node:http';
 import { request as requestHttps, Agent as HttpsAgent } from 'node:https';
+import { Places } from '../../policies/places.ts';
 import { EGRESS_HEADERS } from '../../schemas/egress.ts';
 import { portcullisError, PortcullisError } from '../../schemas/errors.ts';
 import {
@@ -15,7 +16,6 @@ import {
 import { KeyScrubber } from './key-scrubber.ts';
 import type { ModelHost, ModelHosts } from './model-hosts.ts';
 import { checkModelRequest } from './model-request.ts';
-import { Places } from './places.ts';
 import { drained } from './drained.ts';
 
 export interface ModelLimits {
@@ -38,7 +38,7 @@ export const DEFAULT_MODEL_LIMITS: ModelLimits = {
   silenceMs: 120_000,
   answerMs: 900_000,
   perHolder: 6,
-  total: 24,
+  total: 48,
 };
 
 /** What is known of a call when it is over; nothing of what was said in it. */
@@ -82,7 +82,7 @@ export function createModelCaller(hosts: ModelHosts, limits: ModelLimits): Model
       record.requestBytes = body.length;
       checkModelRequest(host, call, body);
       const answer = await send(host, call, req, body, signal);
-      await passOn(answer, host, res, record);
+      await passOn(answer, host, res, record, signal);
     } finally {
       leave();
     }
@@ -132,6 +132,7 @@ export function createModelCaller(hosts: ModelHosts, limits: ModelLimits): Model
     host: ModelHost,
     res: ServerResponse,
     record: ModelCallRecord,
+    signal: AbortSignal,
   ): Promise<void> {
     try {
       checkAnswer(answer, host);
@@ -152,7 +153,7 @@ export function createModelCaller(hosts: ModelHosts, limits: ModelLimits): Model
           throw portcullisError('model_failed', { reason: `the answer is larger than ${limits.answerBytes} bytes` });
         }
         const clean = scrubber.push(part);
-        if (clean.length > 0 && !res.write(clean)) await drained(res);
+        if (clean.length > 0 && !res.write(clean)) await drained(res, signal);
       }
       res.end(scrubber.end());
     } catch (thrown) {

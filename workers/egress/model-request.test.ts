@@ -61,6 +61,53 @@ describe('what a host is asked', () => {
     expect(() => check(body, { hostedTools: true })).not.toThrow();
   });
 
+  it.each([
+    ['the answer to an earlier call', { previous_response_id: 'resp_1', input: 'go on' }],
+    ['a conversation', { conversation: { id: 'conv_1' }, input: 'go on' }],
+    ['a stored prompt', { prompt: { id: 'pmpt_1', version: '2' } }],
+    ['an item of it', { input: [{ type: 'item_reference', id: 'msg_1' }] }],
+    ['an item that does not say what it is', { input: [{ id: 'msg_1' }] }],
+    ['an item of nobody’s', { input: [{ id: 'msg_1', role: 'assistant' }] }],
+    ['an item of no kind', { input: [{ id: 'msg_1', type: null }] }],
+    ['a picture that the host drew', { input: [{ type: 'image_generation_call', id: 'ig_1' }] }],
+    ['what it thought', { input: [{ type: 'reasoning', id: 'rs_1', summary: [] }] }],
+    ['what it spoke', { messages: [{ role: 'assistant', audio: { id: 'audio_1' } }] }],
+  ])('[inv-05] is not asked of what an earlier call left there, whatever tools it has: %s', (_, body) => {
+    expect(() => check(body)).toThrow(/does not pass this/);
+    expect(() => check(body, { hostedTools: true })).toThrow(/does not pass this/);
+  });
+
+  it.each([
+    ['a file', { input: [{ content: [{ type: 'input_file', file_id: 'file_1' }] }] }],
+    ['a picture', { input: [{ content: [{ type: 'input_image', file_id: 'file_1' }] }] }],
+    ['a file of the older API', { messages: [{ role: 'user', content: [{ type: 'file', file: { file_id: 'f' } }] }] }],
+    ['a file as a source', { messages: [{ content: [{ type: 'document', source: { type: 'file', file_id: 'f' } }] }] }],
+    ['a file for its container', { messages: [{ content: [{ type: 'container_upload', file_id: 'f' }] }] }],
+    ['a container', { container: 'container_1' }],
+    ['what ran in one', { input: [{ type: 'code_interpreter_call', id: 'ci_1', container_id: 'cntr_1', code: '' }] }],
+  ])('[inv-05] without tools of its own it is not asked of %s that lies there', (_, body) => {
+    expect(() => check(body)).toThrow(/does not pass this/);
+    expect(() => check(body, { hostedTools: true })).not.toThrow();
+  });
+
+  it('what is said whole passes, with the ids that the host gave it', () => {
+    const input = [
+      { role: 'user', content: 'hello' },
+      { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'AAAA' },
+      { type: 'reasoning', id: 'rs_2', summary: [], content: [{ type: 'reasoning_text', text: 'so' }] },
+      { type: 'reasoning', summary: [] },
+      { type: 'message', id: 'msg_1', role: 'assistant', content: [{ type: 'output_text', text: 'yes' }] },
+      { type: 'function_call', id: 'fc_1', call_id: 'c', name: 'f', arguments: '{"file_id":"f"}' },
+      { type: 'function_call_output', call_id: 'c', output: '{"file_id":"f"}' },
+    ];
+    const properties = { file_id: { type: 'string' }, container_id: { type: 'string' } };
+    const tools = [{ type: 'function', name: 'f', parameters: { type: 'object', properties, required: ['file_id'] } }];
+    const more = { previous_response_id: null, conversation: null, prompt: null, store: false };
+    expect(() => check({ ...more, input: [...input, { type: 'additional_tools', tools }], tools })).not.toThrow();
+    const used = { type: 'tool_use', id: 't', name: 'f', input: { file_id: 'f', type: 'item_reference' } };
+    expect(() => check({ messages: [{ role: 'assistant', content: [used] }] })).not.toThrow();
+  });
+
   it('[inv-05] another model than the role’s is refused, in every spelling of the key', () => {
     const models = ['small'];
     expect(() => check({ model: 'small' }, { models })).not.toThrow();

@@ -1,6 +1,7 @@
 /**
- * What a call asks of the model's host, read before it is sent: which model, and that the host is asked for nothing but text.
- * A host that searches, fetches or connects for its caller is a way to every other host.
+ * What a call asks of the model's host, read before it is sent: which model, that the host is asked for nothing but text, and
+ * of nothing that it keeps. A host that searches, fetches or connects for its caller is a way to every other host; and all
+ * roles and tenants share its key, so what one of them left there would be anybody's who knows its id.
  */
 import type { JsonValue } from '../../schemas/canonical.ts';
 import { portcullisError } from '../../schemas/errors.ts';
@@ -29,11 +30,42 @@ export function checkModelRequest(host: ModelHost, call: ModelCall, body: Uint8A
   if (host.models !== null && (typeof model !== 'string' || !host.models.includes(model))) {
     throw refused('this model is not one of the role’s');
   }
+  checkNothingKept(document);
   if (!host.hostedTools) checkNothingHosted(document);
 }
 
+/** Everything that is said is in the request itself. A stored prompt has tools of its own, besides. */
+function checkNothingKept(document: JsonObject): void {
+  for (const name of ['previous_response_id', 'conversation', 'prompt'] as const) {
+    if (isGiven(document[name])) throw kept(name);
+  }
+  for (const item of objectsIn(document['input'])) {
+    if (item['type'] === 'item_reference') throw kept('an item reference');
+    if (isHollow(item)) throw kept('an item by its id alone');
+  }
+  for (const said of objectsIn(document['messages'])) {
+    if (typeof idOf(said['audio']) === 'string') throw kept('an earlier sound');
+  }
+  const input = document['input'];
+  for (const item of Array.isArray(input) ? (input as readonly JsonValue[]) : []) {
+    if (isObject(item) && isReference(item)) throw kept('an item without a kind');
+  }
+}
+
+/** A reference need not say that it is one; a message need not either, but somebody says something in it. */
+function isReference({ id, type, role, content }: JsonObject): boolean {
+  return isGiven(id) && !isGiven(type) && !(isGiven(role) && isGiven(content));
+}
+
+/** What the host knows these by is their id; without what they held it would look that up. */
+function isHollow(item: JsonObject): boolean {
+  if (!isGiven(item['id'])) return false;
+  if (item['type'] === 'image_generation_call') return !isGiven(item['result']);
+  return item['type'] === 'reasoning' && !isGiven(item['encrypted_content']) && !isGiven(item['content']);
+}
+
 function checkNothingHosted(document: JsonObject): void {
-  for (const name of ['mcp_servers', 'web_search_options', 'container', 'conversation', 'background'] as const) {
+  for (const name of ['mcp_servers', 'web_search_options', 'container', 'background'] as const) {
     const value = document[name];
     if (value !== undefined && value !== null && value !== false) throw refused(`${name} is the host's own doing`);
   }
@@ -56,20 +88,27 @@ function checkTools(tools: JsonValue): void {
 }
 
 function checkSources(value: JsonValue | undefined): void {
+  for (const part of objectsIn(value)) {
+    // Tools can be offered in the middle of a conversation.
+    if (Array.isArray(part['tools'])) checkTools(part['tools'] as readonly JsonValue[]);
+    const isUrlSource = part['type'] === 'url' && part['url'] !== undefined;
+    if (isUrlSource || ['image_url', 'file_url'].some((name) => isAddress(part[name]))) {
+      throw refused('the host would have to fetch an address');
+    }
+    // Nobody can put one there from a workspace, so it is another's.
+    for (const name of ['file_id', 'container_id'] as const) if (typeof part[name] === 'string') throw kept(name);
+  }
+}
+
+/** Every object in a value, but for what a tool was called with: that is data to the host, whatever it looks like. */
+function* objectsIn(value: JsonValue | undefined): Generator<JsonObject> {
   const open: JsonValue[] = value === undefined ? [] : [value];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     if (Array.isArray(next)) {
-      open.push(...(next as readonly JsonValue[]));
-      continue;
-    }
-    if (!isObject(next)) continue;
-    // What a tool was called with is data to the host, whatever it looks like.
-    for (const [name, inner] of Object.entries(next)) if (!CALLED_WITH.has(name)) open.push(inner);
-    // Tools can be offered in the middle of a conversation.
-    if (Array.isArray(next['tools'])) checkTools(next['tools'] as readonly JsonValue[]);
-    const isUrlSource = next['type'] === 'url' && next['url'] !== undefined;
-    if (isUrlSource || ['image_url', 'file_url'].some((name) => isAddress(next[name]))) {
-      throw refused('the host would have to fetch an address');
+      for (const inner of next as readonly JsonValue[]) open.push(inner);
+    } else if (isObject(next)) {
+      for (const [name, inner] of Object.entries(next)) if (!CALLED_WITH.has(name)) open.push(inner);
+      yield next;
     }
   }
 }
@@ -85,6 +124,18 @@ type JsonObject = { readonly [name: string]: JsonValue };
 
 function isObject(value: JsonValue | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isGiven(value: JsonValue | undefined): boolean {
+  return value !== undefined && value !== null;
+}
+
+function idOf(value: JsonValue | undefined): JsonValue | undefined {
+  return isObject(value) ? value['id'] : undefined;
+}
+
+function kept(what: string) {
+  return refused(`${what} names what an earlier call left at the host`);
 }
 
 function refused(reason: string) {

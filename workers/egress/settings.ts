@@ -34,7 +34,7 @@ export const DEFAULT_EGRESS_LIMITS: EgressLimits = {
   answerMs: 300_000,
   redirects: 3,
   perHolder: 24,
-  total: 96,
+  total: 192,
 };
 
 export interface EgressSettings {

@@ -6,6 +6,7 @@
  * @example const egress = await startEgress(settings); egress.port; await egress.close()
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { Places } from '../../policies/places.ts';
 import {
   EGRESS_ANSWER_HEADERS,
   EGRESS_HEADERS,
@@ -19,7 +20,6 @@ import { createFileLinks } from './file-links.ts';
 import { holdsKey } from './holds-key.ts';
 import { createModelCaller, DEFAULT_MODEL_LIMITS, type ModelCaller } from './model-call.ts';
 import { takeModelCall } from './take-model-call.ts';
-import { Places } from './places.ts';
 import { routeOf, type Route, type RouteFacts } from './routes.ts';
 import { DEFAULT_EGRESS_LIMITS, type EgressLimits, type EgressSettings } from './settings.ts';
 import { createUpstreamClient, readAll, type UpstreamClient } from './upstream.ts';
@@ -161,7 +161,7 @@ async function serve({ client, limits }: Egress, route: Route, serving: Serving)
     return typeof value === 'string' ? [[name, value] as const] : [];
   });
   res.writeHead(status, Object.fromEntries(headers));
-  return await pass(from, res, limits.answerBytes);
+  return await pass(from, res, limits.answerBytes, signal);
 }
 
 function rewritten(rewrite: (text: string) => string, text: string): string {
@@ -173,13 +173,18 @@ function rewritten(rewrite: (text: string) => string, text: string): string {
 }
 
 /** With back-pressure. What is cut is cut on this side as well. */
-async function pass(from: IncomingMessage, res: ServerResponse, maxBytes: number): Promise<number> {
+async function pass(
+  from: IncomingMessage,
+  res: ServerResponse,
+  maxBytes: number,
+  signal: AbortSignal,
+): Promise<number> {
   let bytes = 0;
   for await (const part of from as AsyncIterable<Buffer>) {
     bytes += part.length;
     if (bytes > maxBytes)
       throw portcullisError('egress_failed', { reason: `the answer is larger than ${maxBytes} bytes` });
-    if (!res.write(part)) await drained(res);
+    if (!res.write(part)) await drained(res, signal);
   }
   res.end();
   return bytes;

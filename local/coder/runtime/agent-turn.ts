@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { readLines, writeLine } from '../../../workers/agent/lines.ts';
 import type { TurnCommand, TurnEvent } from '../../../workers/agent/protocol.ts';
 import type { RuntimeTurn, TurnOutcome, TurnWatch } from '../runtime.ts';
+import { Progress } from './progress.ts';
 import type { AgentCommand } from './settings.ts';
 
 const turnEvent: z.ZodType<TurnEvent> = z.discriminatedUnion('event', [
@@ -18,9 +19,6 @@ const turnEvent: z.ZodType<TurnEvent> = z.discriminatedUnion('event', [
   }),
   z.object({ event: z.literal('refused'), reason: z.string() }),
 ]);
-
-/** Lines of progress that come together are one message. Milliseconds. */
-const PROGRESS_MS = 1_000;
 
 /** The turn as the harness runs it. */
 export function turnCommand(agent: AgentCommand, turn: Pick<RuntimeTurn, 'prompt' | 'history'>): TurnCommand {
@@ -37,7 +35,8 @@ export function turnCommand(agent: AgentCommand, turn: Pick<RuntimeTurn, 'prompt
 /** Asks the harness behind the channel. A cut connection ends the command. */
 export function askForTurn(channel: string, command: TurnCommand, watch: TurnWatch): Promise<TurnOutcome> {
   return new Promise((resolve) => {
-    const progress = new Progress(watch, command.argv[0] ?? '');
+    const program = command.argv[0] ?? '';
+    const progress = new Progress((output) => watch.message({ role: 'tool', command: program, output, exitCode: 0 }));
     let outcome: TurnOutcome = { outcome: 'no_agent' };
     const socket = connect({ path: channel });
     const cut = () => {
@@ -78,36 +77,6 @@ function outcomeOf(ended: Extract<TurnEvent, { event: 'ended' }>, watch: TurnWat
     retryable: false,
     statusCode: null,
   };
-}
-
-/** Gathers lines of progress, so that a command that talks much makes few messages. */
-class Progress {
-  readonly #watch: TurnWatch;
-  readonly #program: string;
-  #lines: string[] = [];
-  #timer: NodeJS.Timeout | null = null;
-
-  constructor(watch: TurnWatch, program: string) {
-    this.#watch = watch;
-    this.#program = program;
-  }
-
-  add(text: string): void {
-    this.#lines.push(text);
-    this.#timer ??= setTimeout(() => this.flush(), PROGRESS_MS);
-  }
-
-  flush(): void {
-    this.close();
-    const output = this.#lines.join('\n').slice(-16_384);
-    this.#lines = [];
-    if (output !== '') this.#watch.message({ role: 'tool', command: this.#program, output, exitCode: 0 });
-  }
-
-  close(): void {
-    if (this.#timer !== null) clearTimeout(this.#timer);
-    this.#timer = null;
-  }
 }
 
 function jsonOf(line: string): unknown {

@@ -73,16 +73,16 @@ export async function isAlive(place: Place): Promise<boolean> {
 }
 
 /**
- * Ends every process of it: the first one is asked, then killed, and the kernel ends whatever else is in its pid namespace.
- * True when something was alive.
+ * Ends every process of it: the first one is asked, unless it is to be `at once`, then killed, and the kernel ends whatever else
+ * is in its pid namespace. True when something was alive.
  */
-export async function endCompute(place: Place): Promise<boolean> {
+export async function endCompute(place: Place, how: 'in order' | 'at once' = 'in order'): Promise<boolean> {
   const processes = await processesOf(place);
   const alive = processes.filter(lives);
   if (alive.length === 0) return false;
   const [outermost, first] = processes;
   if (first !== undefined) {
-    await askToEnd(first);
+    if (how === 'in order') await askToEnd(first);
     signal(first, 'SIGKILL');
   }
   // What is outside has nothing to do in order; it waits for the first process, or has not made it yet.

@@ -55,6 +55,7 @@ export async function launchCompute(settings: RuntimeSettings, place: Place, sta
       toolchains,
       program,
       ...(settings.policyDirectory === undefined ? {} : { policyDirectory: settings.policyDirectory }),
+      ...(settings.bounds === undefined ? {} : { bounds: settings.bounds }),
       settingsFile: inside(AGENT, 'settings.json'),
     })),
     outlives: true as const,

@@ -6,6 +6,8 @@
  */
 import { mkdir } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
+import { removeTree } from '../../../activities/executor/run-directory.ts';
+import { findOnPath } from '../../../activities/executor/toolchain-search.ts';
 import { asPortcullisError } from '../../../schemas/errors.ts';
 import type {
   AgentEvent,
@@ -24,9 +26,10 @@ import { linkAgent, type AgentLink } from './agent-link.ts';
 import { askForTurn, turnCommand } from './agent-turn.ts';
 import { endCompute, isAlive, listCompute, readCompute, removeCompute, writeCompute } from './compute.ts';
 import type { ComputeRecord, FoundCompute } from './compute.ts';
+import { freeBytesOf, watchDisk, type DiskWatch } from './disk-watch.ts';
 import { checkParameters, launchCompute, roleOf, scriptedArgv } from './launch.ts';
 import { computeRoot, placeOf, type Place } from './place.ts';
-import type { AgentCommand, RuntimeSettings } from './settings.ts';
+import { DEFAULT_DISK_BOUNDS, type AgentCommand, type RuntimeSettings } from './settings.ts';
 
 /** A turn of the scripted agent takes seconds. */
 const SCRIPTED_SECS = 300;
@@ -53,6 +56,7 @@ class ProcessRuntime implements WorkspaceRuntime {
   readonly #settings: RuntimeSettings;
   readonly #links = new Map<string, AgentLink>();
   #listener: (event: AgentEvent) => void = () => {};
+  #disk: DiskWatch | null = null;
 
   constructor(settings: RuntimeSettings) {
     this.#settings = settings;
@@ -70,6 +74,7 @@ class ProcessRuntime implements WorkspaceRuntime {
         listener({ agentId, event: 'disconnected' });
       }
     }
+    this.#disk ??= await this.#watchDisk();
   }
 
   async apply(start: RuntimeStart, watch: BuildWatch): Promise<BuildOutcome> {
@@ -105,7 +110,7 @@ class ProcessRuntime implements WorkspaceRuntime {
   }
 
   stop({ workspaceId }: RuntimeEnd, watch: BuildWatch): Promise<BuildOutcome> {
-    return this.#end(workspaceId, watch, endCompute);
+    return this.#end(workspaceId, watch, (place) => endCompute(place));
   }
 
   destroy({ workspaceId }: RuntimeEnd, watch: BuildWatch): Promise<BuildOutcome> {
@@ -125,9 +130,7 @@ class ProcessRuntime implements WorkspaceRuntime {
   }
 
   async survivors(): Promise<readonly Compute[]> {
-    const found = await listCompute(this.#settings.directory);
-    const alive = await Promise.all(found.map(async (one) => ((await isAlive(one.place)) ? [one.record] : [])));
-    return alive.flat().map(({ run, workspaceId }) => ({ run, workspaceId }));
+    return (await this.#alive()).map(({ record: { run, workspaceId } }) => ({ run, workspaceId }));
   }
 
   sweep(run: string): Promise<number> {
@@ -139,10 +142,41 @@ class ProcessRuntime implements WorkspaceRuntime {
   }
 
   async close(): Promise<void> {
+    this.#disk?.close();
     for (const link of this.#links.values()) link.close();
     this.#links.clear();
     const found = await listCompute(this.#settings.directory);
     await Promise.all(found.map(({ place }) => endCompute(place)));
+  }
+
+  async #watchDisk(): Promise<DiskWatch> {
+    const { directory, disk } = this.#settings;
+    return watchDisk({
+      bounds: { ...DEFAULT_DISK_BOUNDS, ...disk },
+      find: (await findOnPath('find', '/usr/bin:/bin:/usr/local/bin')) ?? 'find',
+      free: freeBytesOf(computeRoot(directory)),
+      alive: async () => (await this.#alive()).map(({ record, place }) => watched(record, place)),
+      end: async (id, reason) => {
+        const place = this.#place(id);
+        const record = await readCompute(place);
+        if (record === null) return;
+        this.#listener({
+          agentId: record.agentId,
+          event: 'log',
+          level: 'error',
+          text: `the workspace ends: ${reason}`,
+        });
+        // It writes as long as it is asked.
+        await endCompute(place, 'at once');
+        // Nobody goes on with what is there, and until it is gone nothing is won.
+        await removeTree(place.workspace);
+      },
+    });
+  }
+
+  async #alive(): Promise<readonly FoundCompute[]> {
+    const found = await listCompute(this.#settings.directory);
+    return (await Promise.all(found.map(async (one) => ((await isAlive(one.place)) ? [one] : [])))).flat();
   }
 
   async #end(workspaceId: string, watch: BuildWatch, how: (place: Place) => Promise<boolean>): Promise<BuildOutcome> {
@@ -174,6 +208,10 @@ class ProcessRuntime implements WorkspaceRuntime {
     this.#links.get(workspaceId)?.close();
     this.#links.delete(workspaceId);
   }
+}
+
+function watched({ workspaceId }: ComputeRecord, { workspace }: Place) {
+  return { id: workspaceId, directory: workspace };
 }
 
 async function scriptedAgent(): Promise<AgentCommand> {

@@ -1,4 +1,5 @@
 /** What the runtime of real workspaces is told: where they live, their way out, and which command is each role's agent. */
+import type { WorkspaceBounds } from '../../workspace/bounds.ts';
 import type { Bind } from '../../workspace/program.ts';
 import type { WorkspaceRole } from '../../../schemas/workspace/workflow.ts';
 
@@ -38,4 +39,26 @@ export interface RuntimeSettings {
   readonly agents: Readonly<Record<AgentRole, AgentChoice>>;
   /** The command policy's documents, when the gateway does not use those that come with the program. */
   readonly policyDirectory?: string;
+  /** Of each workspace, memory and processes; those of `local/workspace/bounds.ts` unless given. */
+  readonly bounds?: WorkspaceBounds;
+  /** Of each workspace, what it holds of the disk; {@link DEFAULT_DISK_BOUNDS} unless given. */
+  readonly disk?: Partial<DiskBounds>;
 }
+
+export interface DiskBounds {
+  /** Bytes and files below a workspace's directory. */
+  readonly bytes: number;
+  readonly files: number;
+  /** When less is left of the disk, the workspace that holds most of it ends: what else lives there does not survive a full one. */
+  readonly freeBytes: number;
+  /** Milliseconds between two looks. */
+  readonly lookMs: number;
+}
+
+/** Twice what a run may write by the shipped policies, and everything beside it. */
+export const DEFAULT_DISK_BOUNDS: DiskBounds = {
+  bytes: 32 * 1024 ** 3,
+  files: 4_000_000,
+  freeBytes: 2 * 1024 ** 3,
+  lookMs: 500,
+};

@@ -1,5 +1,5 @@
 /** The runtime of the local Coder with real processes. The workspaces are shared: making one is what takes time. */
-import { access, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { access, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { descendantsOf } from '../../../activities/executor/process-table.ts';
@@ -68,9 +68,13 @@ describe('a workspace that starts', () => {
     await writeFile(join(host, 'kept'), 'kept');
     const { outcome } = await stage.turn(
       'sentinel',
-      `cd /; for d in home agent; do rm -rf /workspace/$d; ln -s ${host} /workspace/$d || exit 1; done`,
+      `cd /; rm -rf /workspace/home; ln -s ${host} /workspace/home || exit 1; ! mv /workspace/agent /workspace/a`,
     );
     expect(outcome).toEqual({ outcome: 'answered' });
+    // Not even what a turn cannot change is believed.
+    const agent = join(stage.settings.directory, 'compute', 'sentinel', 'workspace', 'agent');
+    await rm(agent, { recursive: true });
+    await symlink(host, agent);
     const rebuilt = { ...start, buildNumber: 2, agent: { ...start.agent, id: 'agent-again' } };
     await stage.runtime.apply(rebuilt, SILENT);
     await stage.until('agent-again', 'start_error');
@@ -168,8 +172,14 @@ describe('[inv-15] from inside a workspace', () => {
   });
 });
 
-test('a harness that dies is started again, and the checkout stays as it was', async () => {
-  await stage.turn('forge', 'echo unpushed > unpushed');
+test('[inv-15] a harness that dies is started again from its own settings, and the checkout stays as it was', async () => {
+  const change = [
+    'echo unpushed > unpushed; cd /workspace/agent',
+    'sed -i \'s#/workspace/executor"#/workspace/elsewhere"#\' settings.json',
+    'echo {} > settings.json; ln -sf ../executor/grant.json grant.json; rm -rf gitconfig bin; mv /workspace/agent /workspace/a',
+    'true',
+  ];
+  expect((await stage.turn('forge', change.join('\n'))).outcome).toEqual({ outcome: 'answered' });
   const [outermost] = await processesWith('--workspace=forge');
   const below = await descendantsOf(outermost ?? 0);
   const harness = await Promise.all(
@@ -182,7 +192,8 @@ test('a harness that dies is started again, and the checkout stays as it was', a
     what: 'the harness to be ready again',
     deadlineMs: 30_000,
   });
-  expect((await stage.turn('forge', 'cat unpushed')).said).toBe('unpushed');
+  const { said } = await stage.turn('forge', 'ls -A /workspace/executor; cat unpushed; portcullis context');
+  expect(said).toMatch(/^unpushed\n\{/);
   expect(stage.states('agent-forge')).not.toContain('disconnected');
 });
 
