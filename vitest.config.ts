@@ -9,10 +9,13 @@ const common = {
   teardownTimeout: 10_000,
 } as const;
 
-/** Whole stacks whose parts are killed, and whole tickets: a minute or two each. `npm run test:long`, and CI. */
+/** Whole stacks, whole tickets, parts that are killed, lives of days: `npm run test:long`, and CI. */
 const LONG = [
+  'test/door/{ending,survival}.test.ts',
   'test/harness/model-turn.test.ts',
+  'test/workflows/workspace-long.test.ts',
   'test/e2e/{agents,reviewers,ticket,verify}.test.ts',
+  'test/executor/executor-process.test.ts',
   'test/chaos/diagonal.test.ts',
   'test/local/supervisor.test.ts',
 ];

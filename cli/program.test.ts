@@ -27,7 +27,7 @@ function withCommands(): Command {
   return quiet(program);
 }
 
-const GROUPS = ['task', 'policy', 'config', 'gate', 'keys', 'kill-switch', 'serve', 'verdict'];
+const GROUPS = ['task', 'policy', 'config', 'evidence', 'finding', 'gate', 'keys', 'kill-switch', 'serve', 'verdict'];
 
 test.each<[readonly string[], number]>([
   [['--version'], 0],

@@ -11,6 +11,7 @@ import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { portcullisError } from '../schemas/errors.ts';
+import { EVIDENCE_PATHS, type EvidenceAnswer, type FindingsAnswer } from '../schemas/gate/evidence-api.ts';
 import { GATE_PATHS, type GateAnswer, type GateHistoryAnswer } from '../schemas/gate/operator-api.ts';
 import type { OutputStream } from '../schemas/keys.ts';
 import {
@@ -287,6 +288,20 @@ export class GatewayClient {
   /** Every decision about a ticket or a subject, newest first. @throws `not_found` */
   gateHistory(id: string): Promise<GateHistoryAnswer> {
     return this.#ask({ method: 'GET', path: GATE_PATHS.history(id) }, 'portcullis/gate-history/v1');
+  }
+
+  /**
+   * One record of evidence by its digest, with or without `sha256:`; `ticket` says in whose index one of a check is looked for.
+   * @throws `not_found`
+   */
+  showEvidence(digest: string, ticket: string | null = null): Promise<EvidenceAnswer> {
+    const query = ticket === null ? {} : { ticket };
+    return this.#ask({ method: 'GET', path: EVIDENCE_PATHS.record(digest), query }, 'portcullis/evidence-view/v1');
+  }
+
+  /** What was ever found in a ticket, newest first, and what became of it. @throws `not_found` */
+  ticketFindings(ticket: string): Promise<FindingsAnswer> {
+    return this.#ask({ method: 'GET', path: EVIDENCE_PATHS.findingsOf(ticket) }, 'portcullis/findings/v1');
   }
 
   // What was kept

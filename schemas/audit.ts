@@ -3,7 +3,6 @@ import { digestOf, type Digest } from './digest.ts';
 
 /** Events of the chain that exist so far; ids and digests only, no free text. */
 export const AUDIT_EVENTS = [
-  'verify_accepted',
   'verify_ended',
   'pair_opened',
   'credential_revoked',
@@ -24,8 +23,22 @@ export const AUDIT_EVENTS = [
   'human_decided',
   'grant_recorded',
   'grant_revoked',
+  /** What is on record was looked at before a reviewer is asked, and whether one still is. */
+  'preflight_evaluated',
+  /** A reviewer was asked: under which grant, with which approval. */
+  'run_started',
+  /** The approval of one review was minted: who may use it, for what. */
+  'token_minted',
+  /** It was used up: by whom, for which verdict on which review. Entered once its review is concluded. */
+  'token_consumed',
+  /** Before a branch is moved: to what, from where, on which decision. */
+  'merge_intent',
+  /** It was read back there. */
+  'merged',
   /** A record of a past execution, subject or grant: kept, and in no index. */
   'stale_write_rejected',
+  /** The gate worker was asked for a decision, whether or not one came of it. */
+  'evaluation_requested',
   /** The gate worker wrote a decision. */
   'decided',
   'incident_opened',

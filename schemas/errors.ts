@@ -4,6 +4,7 @@
  *
  * @example throw portcullisError('not_found', { what: 'task', id })
  */
+import { shortened } from './text.ts';
 
 /** Numbers each edge answers with. Exit codes: spec/cli.md. gRPC codes by number, so that this stays free of gRPC. */
 export interface ErrorEdge {
@@ -556,5 +557,5 @@ export function asPortcullisError(thrown: unknown): PortcullisError {
 }
 
 function fill(template: string, details: ErrorDetails): string {
-  return template.replace(/\{(\w+)\}/g, (_, name: string) => String(details[name] ?? `(${name})`).slice(0, 512));
+  return template.replace(/\{(\w+)\}/g, (_, name: string) => shortened(String(details[name] ?? `(${name})`), 512));
 }

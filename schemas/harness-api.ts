@@ -5,6 +5,9 @@
  * Bodies are JSON unless said otherwise. Errors of every call: `unauthenticated`, `not_allowed` (another use, role or
  * execution, or a workspace that was replaced), `rate_limited`, `store_unavailable`. A ticket that has no use for what is
  * submitted says so with its own code: `ticket_stale`, `ticket_phase`, `ticket_ended`, `candidate_unchanged`, …
+ *
+ * A workspace has one submission under way at a time (`rate_limited`: send it again) and so many different ones for one
+ * assignment (`limit`); the same one again is answered like the first.
  */
 import type { ApprovalVerdict } from './approval.ts';
 import type { ContentDigest } from './digest.ts';

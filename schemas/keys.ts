@@ -165,6 +165,8 @@ export function keysOf(tenant: string) {
     reconcileSuspects: `${ns}reconcile:suspects`,
     auditEntry: (n: number) => `${ns}audit:${n}`,
     auditHead: `${ns}audit:head`,
+    /** Number of the entry of what is entered once; `hex` is over its event and refs. */
+    auditMark: (hex: string) => `${ns}audit-mark:${checkedId(hex)}`,
   };
 }
 

@@ -3,7 +3,7 @@
  * `npm run guards [PART OF A NAME…]`; 15 minutes for all on two cores.
  */
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { GUARDS, type Guard } from './guards/list.ts';
@@ -62,7 +62,8 @@ function copyTree(target: string): void {
     encoding: 'utf8',
     maxBuffer: 64 * 1024 * 1024,
   });
-  for (const file of listed.stdout.split('\0').filter((name) => name !== '')) {
+  // One that is deleted and not committed yet is still listed.
+  for (const file of listed.stdout.split('\0').filter((name) => name !== '' && existsSync(join(ROOT, name)))) {
     cpSync(join(ROOT, file), join(target, file), { recursive: true });
   }
   for (const directory of ['node_modules', '.portcullis-tools'])

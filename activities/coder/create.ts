@@ -111,12 +111,15 @@ async function difference(
   request: WorkspaceRequest,
   workspace: WorkspaceState,
   call: CallOptions,
-): Promise<'owner' | 'template' | 'run' | null> {
+): Promise<string | null> {
   if (workspace.ownerName !== request.owner) return 'owner';
   if (workspace.templateId !== request.templateId) return 'template';
   const parameters = await readParameters(client, workspace.build.id, call);
-  const run = parameters.find(({ name }) => name === runParameter)?.value;
-  return run === request.run ? null : 'run';
+  const found = new Map(parameters.map(({ name, value }) => [name, value]));
+  if (found.get(runParameter) !== request.run) return 'run';
+  // A run can be guessed, and so can the name; only what this control plane made carries everything, claim codes among it.
+  const other = request.parameters.find(({ name, value }) => (found.get(name) ?? '') !== value);
+  return other === undefined ? null : `parameter ${other.name}`;
 }
 
 function orThrow(created: WorkspaceCreated | null, error: PortcullisError): WorkspaceCreated {

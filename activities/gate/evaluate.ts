@@ -28,6 +28,8 @@ export interface GateDependencies {
 export async function evaluateSubject(needs: GateDependencies, request: EvaluationRequest): Promise<EvaluatedSubject> {
   const { store, key, chain } = needs;
   const { tenant, kind, subjectDigest } = request;
+  // First of all: what is refused below was asked for too.
+  await store.appendAuditOnce(tenant, requestedEntry(needs, request));
   const stopped = await store.readKillSwitch(tenant);
   if (stopped !== null) throw portcullisError('kill_switch', { reason: stopped.reason });
   const judged = await readJudged(store, tenant, subjectDigest);
@@ -83,6 +85,11 @@ function outcomeOf({ decision, digest }: SignedGateDecision): Omit<EvaluatedSubj
     reasonsOmitted: decision.reasonsOmitted + decision.reasons.length - reasons.length,
     openFindings: openFindings(decision.reasons),
   };
+}
+
+function requestedEntry({ key }: GateDependencies, { tenant, kind, subjectDigest, n }: EvaluationRequest) {
+  const refs = { ticketGate: kind, subject: subjectDigest, evaluation: String(n) };
+  return auditWriter(tenant, key, 'evaluation_requested', refs, 'gate');
 }
 
 function decidedEntry({ key }: GateDependencies, { decision, digest }: SignedGateDecision) {

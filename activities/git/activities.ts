@@ -5,10 +5,10 @@ import { makeCandidate } from './candidate.ts';
 import { checkPushed, placeBranch } from './commits.ts';
 import { describeChange, describeFile } from './files.ts';
 import { land, type LandDependencies } from './land.ts';
+import { landEntered, type LandAudit } from './land-audit.ts';
 import { repositoryPath } from './repository.ts';
-import { appendReview } from './reviews.ts';
 
-export interface GitDependencies extends LandDependencies {
+export interface GitDependencies extends LandDependencies, LandAudit {
   readonly repositoriesDir: string;
 }
 
@@ -18,10 +18,10 @@ export function gitActivities(needs: GitDependencies): GitActivities {
     readFile: (of) => describeFile(at(of), of),
     checkPushed: (of) => checkPushed(at(of), of),
     describeChange: (of) => describeChange(at(of), of.base, of.head, of.within),
-    appendReview: (review) => appendReview(at(review), review),
     makeCandidate: (request) => makeCandidate(at(request), request),
     fetchBase: async (request) => ({ commit: await fetchBase(at(request), needs.remotes, request) }),
-    land: (request) => land(at(request), needs, request),
+    mayLand: (landing) => needs.mayLand(landing),
+    land: (request) => landEntered(needs, request, () => land(at(request), needs, request)),
     placeBranch: (of) => placeBranch(at(of), of.branch, of.commit),
     mirrorBranch: (request) => mirrorBranch(at(request), needs.remotes, request),
   };

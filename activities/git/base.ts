@@ -62,7 +62,7 @@ export async function mirrorBranch(
   await requireCommit(gitDir, commit);
   const from = await readRemote(gitDir, remote, branch);
   if (from === commit) return;
-  const complaint = await pushRemote(gitDir, remote, branch, { from, to: commit });
+  const { complaint } = await pushRemote(gitDir, remote, branch, { from, to: commit });
   if ((await readRemote(gitDir, remote, branch)) === commit) return;
   throw portcullisError('remote_refused', { reason: complaint || 'the branch did not move' });
 }

@@ -10,6 +10,7 @@ import { portcullisError } from '../../schemas/errors.ts';
 import { COMMIT_PATTERN } from '../../schemas/names.ts';
 import { findGitDirectories, type GitDirectories } from './git-directories.ts';
 import { bounded, startSandboxedGit } from './sandboxed-git.ts';
+import { shortened } from '../../schemas/text.ts';
 
 export interface RepositoryHead {
   /** Absolute path of the checkout, links resolved. */
@@ -147,5 +148,5 @@ function invalid(path: string, reason: string) {
 }
 
 function lastLine(complaint: string): string {
-  return complaint.trim().split('\n').at(-1)?.slice(0, 200) || 'git could not pack it';
+  return shortened(complaint.trim().split('\n').at(-1) ?? '', 200) || 'git could not pack it';
 }

@@ -106,11 +106,10 @@ describe('a merge candidate', () => {
 });
 
 describe('reviews', () => {
-  const review = (name: string, text: string) => ({
-    tenant: 'local',
+  const review = (name: string, said: string | Uint8Array) => ({
     pair: 'T-1',
     name,
-    text,
+    bytes: Buffer.from(said),
     at: 1_700_000_000_000,
     by: 'c-1',
   });
@@ -132,6 +131,17 @@ describe('reviews', () => {
     }
     expect(stage.run(own, 'rev-parse', reviewsRef('T-1'))).toBe(second.commit);
     expect(stage.run(own, 'rev-parse', branchRef('main'))).toBe(base);
+  });
+
+  test.each([
+    ['bytes that are no text', Buffer.alloc(256 * 1024, 0xff)],
+    ['a byte order mark', Buffer.from('\uFEFFfine')],
+    ['a lone surrogate and a NUL', Buffer.from([0x66, 0xed, 0xa0, 0x80, 0x00])],
+  ])('[inv-03] what is committed is byte for byte what was appended: %s', async (_, bytes) => {
+    const own = stage.own('T-1', source);
+    const { commit, digest } = await appendReview(own, review('final-review.md', bytes));
+    expect(digest).toBe(contentDigest(bytes));
+    expect(await readFileAt(own, { commit, path: 'final-review.md', maxBytes: bytes.length })).toMatchObject({ bytes });
   });
 
   test('that come at once all stay', async () => {

@@ -16,10 +16,13 @@ export async function isAncestor(gitDir: string, ancestor: string, descendant: s
   return await gitSucceeds({ gitDir, args });
 }
 
-/** The commit that a ref of our own is at; `null` when it is not there. */
+/** The commit that a ref of our own is at; `null` when it is not there. @throws `repository_invalid` when git cannot tell */
 export async function commitAt(gitDir: string, ref: string): Promise<string | null> {
-  const { code, stdout } = await runGit({ gitDir, args: ['rev-parse', '--verify', '--quiet', `${ref}^{commit}`] });
-  return code === 0 ? stdout.toString('utf8').trim() : null;
+  const args = ['rev-parse', '--verify', '--quiet', `${ref}^{commit}`];
+  const { code, stdout, complaint: reason } = await runGit({ gitDir, args });
+  if (code === 0) return stdout.toString('utf8').trim();
+  if (code === 1) return null;
+  throw portcullisError('repository_invalid', { path: 'the repository', reason });
 }
 
 /** First parent first. @throws `not_found` */

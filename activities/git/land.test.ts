@@ -2,15 +2,14 @@
 import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { digestOf } from '../../schemas/digest.ts';
 import type { LandRequest } from '../../schemas/git/activities.ts';
 import { branchRef } from '../../schemas/git/refs.ts';
 import { openGitStage, type GitStage } from '../../test/support/git-stage.ts';
-import type { HeldLease, LandingAuthority, MergeLease, MergeLeases } from '../store/merge-lease.ts';
+import { landRequest, landWorld } from '../../test/support/landing.ts';
 import { fetchBase, mirrorBranch } from './base.ts';
 import { makeCandidate } from './candidate.ts';
-import { land, type LandDependencies } from './land.ts';
-import { checkedRemote, type GitRemotes } from './remote.ts';
+import { land } from './land.ts';
+import { checkedRemote } from './remote.ts';
 
 let stage: GitStage;
 /** Made once; each test works on copies of its own. */
@@ -47,38 +46,8 @@ async function made(on: string): Promise<string> {
   return answer.commit;
 }
 
-/** A lease that nobody else wants, and what a test makes of it. */
-function world(
-  change: { check?: (n: number) => LandingAuthority; take?: MergeLease; mayLand?: LandDependencies['mayLand'] } = {},
-) {
-  let checks = 0;
-  const released: HeldLease[] = [];
-  const leases: MergeLeases = {
-    take: (place) => Promise.resolve(change.take ?? { kind: 'taken', place, fencing: 7 }),
-    check: () => {
-      checks += 1;
-      return Promise.resolve(change.check?.(checks) ?? { state: 'current', epoch: 3, reason: '' });
-    },
-    release: (lease) => Promise.resolve(void released.push(lease)),
-  };
-  const remotes: GitRemotes = { allowed: [`${stage.root}/`], credentialsFile: null, sshConfigFile: null };
-  const mayLand = change.mayLand ?? (() => Promise.resolve({ authorises: true, reason: '', epoch: 3 }));
-  return { needs: { leases, remotes, mayLand } satisfies LandDependencies, released };
-}
-
-const request = (over: Partial<LandRequest> = {}): LandRequest => ({
-  ...{
-    tenant: 'local',
-    pair: 'T-1',
-    remote: null,
-    branch: 'main',
-    expectedOld: base,
-    candidate,
-    holder: 'ticket/local/T-1',
-  },
-  evaluationKey: digestOf('gate-evaluation', {}),
-  ...over,
-});
+const world = (change: Parameters<typeof landWorld>[1] = {}) => landWorld(stage.root, change);
+const request = (over: Partial<LandRequest> = {}) => landRequest({ expectedOld: base, candidate, ...over });
 
 const at = (repository: string, branch = 'main') => stage.run(repository, 'rev-parse', branchRef(branch));
 

@@ -1,87 +1,96 @@
 /**
  * Lands the judged candidate (spec/gate.md section 5): lease → authority and epoch read → compare-and-set on the branch → read
  * back → epoch read. The caller has recorded its intent before. What lands is exactly what was judged, or nothing.
+ *
+ * `refused` is answered only where the branch was read and had not moved. Everything else that goes wrong is thrown: the branch
+ * may have moved, in this attempt or in one before, and the next one begins by reading it.
  */
-import { contentDigest, digestHex } from '../../schemas/digest.ts';
-import type { LandAnswer, LandRequest } from '../../schemas/git/activities.ts';
-import { branchRef, candidateRef } from '../../schemas/git/refs.ts';
-import type { HeldLease, MergeLeases } from '../store/merge-lease.ts';
-import { commitAt, isAncestor, moveRef } from './commits.ts';
-import { checkedRemote, fetchRemote, pushRemote, readRemote, type GitRemotes } from './remote.ts';
-import { git, runGit } from './run.ts';
-
-/** Whether the decision authorises landing exactly this candidate on this base now, and the epoch that was read with it. */
-export interface LandingPermission {
-  readonly authorises: boolean;
-  readonly reason: string;
-  readonly epoch: number;
-}
+import { PortcullisError, portcullisError, type ErrorCode } from '../../schemas/errors.ts';
+import type { LandAnswer, Landing, LandingPermission, LandRequest } from '../../schemas/git/activities.ts';
+import { candidateRef } from '../../schemas/git/refs.ts';
+import type { HeldLease, LandingAuthority, MergeLeases } from '../store/merge-lease.ts';
+import { commitAt } from './commits.ts';
+import { landTarget, type LandTarget } from './land-target.ts';
+import type { GitRemotes } from './remote.ts';
 
 export interface LandDependencies {
   readonly remotes: GitRemotes;
   readonly leases: MergeLeases;
-  /** Must look at the decision's subject: base and head are the request's `expectedOld` and `candidate`. */
-  readonly mayLand: (request: LandRequest) => Promise<LandingPermission>;
+  /** Must look at the decision's subject: base and head are the landing's `expectedOld` and `candidate`. */
+  readonly mayLand: (landing: Landing) => Promise<LandingPermission>;
 }
 
 /** Authority that keeps moving while it is read is asked so often. */
 const AUTHORITY_READS = 3;
 const RENEW_MS = 10_000;
 
-/** The branch, wherever it is. */
-interface Target {
-  /** Names the repository for everybody who lands on it. */
-  readonly repository: string;
-  read(): Promise<string | null>;
-  /** Brings what the branch is at into our repository. */
-  bring(): Promise<void>;
-  /** Why it certainly did not move, or empty: then only reading back tells. */
-  move(from: string, to: string): Promise<string>;
-  /** After the branch moved: what our own copy says. */
-  follow(to: string): Promise<void>;
-}
+/** What is not there, or is not what it says, authorises nothing; while the store is away nothing is known. */
+const UNREADABLE: readonly ErrorCode[] = ['not_found', 'record_unreadable', 'schema_invalid', 'canonical_unsupported'];
 
-/** @throws `remote_refused`, `remote_unavailable`, `store_unavailable`: nothing is known to have happened, so call again */
+/** @throws `remote_refused`, `remote_unavailable`, `repository_invalid`, `store_unavailable`: call again, which reads back */
 export async function land(gitDir: string, needs: LandDependencies, request: LandRequest): Promise<LandAnswer> {
   const { tenant, branch, candidate, expectedOld, holder } = request;
-  const target = targetOf(gitDir, needs.remotes, request);
+  const target = landTarget(gitDir, needs.remotes, request);
   const lease = await needs.leases.take({ tenant, repository: target.repository, branch }, holder);
   if (lease.kind === 'held') return { outcome: 'busy', retryAfterMs: lease.leftMs };
   try {
     const now = await target.read();
     if (now !== expectedOld) {
-      if (!(await holds(gitDir, target, now, candidate))) return { outcome: 'base_moved', now };
-      // An attempt of before landed it and was never heard: under which epoch is not known, so what holds now has to do.
-      await target.follow(candidate);
-      return { ...landed(candidate, lease, null), incident: !(await needs.mayLand(request)).authorises };
+      if (!(await target.holds(now, candidate))) return { outcome: 'base_moved', now };
+      return await landedBefore(needs, request, target, lease);
     }
     if (!(await isMadeOf(gitDir, candidate, expectedOld))) {
       return { outcome: 'refused', by: 'candidate', reason: 'it is no candidate made on this base' };
     }
-    return await withRenewal(needs.leases, lease, () => landUnder(gitDir, needs, request, target, lease));
+    return await withRenewal(needs.leases, lease, () => landUnder(needs, request, target, lease));
   } finally {
     // It runs out by itself where the store cannot be told.
     await needs.leases.release(lease).catch(() => {});
   }
 }
 
-async function landUnder(
-  gitDir: string,
+/**
+ * An attempt of before landed it and was never heard, so what changed meanwhile is told from the epoch of the intent. That may
+ * call an incident what came before the branch moved; never the other way round.
+ */
+async function landedBefore(
   needs: LandDependencies,
   request: LandRequest,
-  target: Target,
+  target: LandTarget,
+  lease: HeldLease,
+): Promise<LandAnswer> {
+  const { candidate, epoch } = request;
+  await target.follow(candidate);
+  const { authorises } = await permission(needs, request);
+  const after = await needs.leases.check(lease);
+  return landed(candidate, lease, { epoch: null, incident: !authorises || hasChanged(epoch, after) });
+}
+
+async function landUnder(
+  needs: LandDependencies,
+  request: LandRequest,
+  target: LandTarget,
   lease: HeldLease,
 ): Promise<LandAnswer> {
   const { candidate, expectedOld } = request;
-  const authority = await readAuthority(needs, request, lease);
-  if (typeof authority !== 'number') return authority;
-  const complaint = await target.move(expectedOld, candidate);
+  const before = await readAuthority(needs, request, lease);
+  if (typeof before !== 'number') return before;
+  const { said, complaint } = await target.move(expectedOld, candidate);
   const now = await target.read();
-  const after = await needs.leases.check(lease);
-  if (now === expectedOld) return { outcome: 'refused', by: 'remote', reason: complaint || 'the branch did not move' };
-  if (!(await holds(gitDir, target, now, candidate))) return { outcome: 'base_moved', now };
+  if (now === expectedOld) {
+    // Sent and not answered it may still be on its way, and a branch that shows later what it took is not one that said no.
+    if (said !== 'refused') throw portcullisError('remote_unavailable', { reason: complaint || 'it did not move yet' });
+    return { outcome: 'refused', by: 'remote', reason: complaint || 'the branch did not move' };
+  }
+  if (!(await target.holds(now, candidate))) return { outcome: 'base_moved', now };
   await target.follow(candidate);
-  return landed(candidate, lease, { before: authority, after: after.epoch });
+  const after = await needs.leases.check(lease);
+  const epoch = { before, after: after.epoch };
+  return landed(candidate, lease, { epoch, incident: hasChanged(before, after) });
+}
+
+function hasChanged(before: number, after: LandingAuthority): boolean {
+  return after.state === 'killed' || after.epoch !== before;
 }
 
 /** The epoch under which everything authorises the landing; otherwise why nothing moves. */
@@ -91,7 +100,7 @@ async function readAuthority(
   lease: HeldLease,
 ): Promise<number | LandAnswer> {
   for (let read = 0; read < AUTHORITY_READS; read += 1) {
-    const { authorises, reason, epoch } = await needs.mayLand(request);
+    const { authorises, reason, epoch } = await permission(needs, request);
     if (!authorises) return { outcome: 'refused', by: 'authority', reason };
     const standing = await needs.leases.check(lease);
     if (standing.state === 'killed') return { outcome: 'refused', by: 'authority', reason: standing.reason };
@@ -102,26 +111,27 @@ async function readAuthority(
   return { outcome: 'busy', retryAfterMs: RENEW_MS };
 }
 
+async function permission({ mayLand }: LandDependencies, request: LandRequest): Promise<LandingPermission> {
+  try {
+    return await mayLand(request);
+  } catch (thrown) {
+    if (!(thrown instanceof PortcullisError) || !UNREADABLE.includes(thrown.code)) throw thrown;
+    return { authorises: false, reason: `${thrown.code}: ${thrown.message}`, epoch: request.epoch };
+  }
+}
+
 function landed(
   commit: string,
   { fencing }: HeldLease,
-  epoch: { readonly before: number; readonly after: number } | null,
-): Extract<LandAnswer, { outcome: 'landed' }> {
-  return { outcome: 'landed', commit, fencing, epoch, incident: epoch !== null && epoch.before !== epoch.after };
-}
-
-/** Whether the branch, now at this commit, has the candidate in it. */
-async function holds(gitDir: string, target: Target, now: string | null, candidate: string): Promise<boolean> {
-  if (now === null || now === candidate) return now === candidate;
-  await target.bring();
-  return await isAncestor(gitDir, candidate, now);
+  under: Pick<Extract<LandAnswer, { outcome: 'landed' }>, 'epoch' | 'incident'>,
+): LandAnswer {
+  return { outcome: 'landed', commit, fencing, ...under };
 }
 
 /** Made by us, which its ref says, and on this base, which is its first parent. */
 async function isMadeOf(gitDir: string, candidate: string, base: string): Promise<boolean> {
   if ((await commitAt(gitDir, candidateRef(candidate))) !== candidate) return false;
-  const { code, stdout } = await runGit({ gitDir, args: ['rev-parse', '--verify', '--quiet', `${candidate}^1`] });
-  return code === 0 && stdout.toString('utf8').trim() === base;
+  return (await commitAt(gitDir, `${candidate}^1`)) === base;
 }
 
 async function withRenewal<T>(leases: MergeLeases, lease: HeldLease, work: () => Promise<T>): Promise<T> {
@@ -131,32 +141,4 @@ async function withRenewal<T>(leases: MergeLeases, lease: HeldLease, work: () =>
   } finally {
     clearInterval(timer);
   }
-}
-
-function targetOf(gitDir: string, remotes: GitRemotes, { remote: name, branch, pair }: LandRequest): Target {
-  const ref = branchRef(branch);
-  if (name === null) {
-    return {
-      repository: pair,
-      read: () => commitAt(gitDir, ref),
-      bring: () => Promise.resolve(),
-      move: async (from, to) => ((await moveRef(gitDir, ref, from, to)) ? '' : 'the branch is elsewhere'),
-      follow: () => Promise.resolve(),
-    };
-  }
-  const remote = checkedRemote(remotes, name);
-  return {
-    repository: repositoryName(remote.url),
-    read: () => readRemote(gitDir, remote, branch),
-    bring: () => fetchRemote(gitDir, remote, branch, ref),
-    move: (from, to) => pushRemote(gitDir, remote, branch, { from, to }),
-    follow: async (to) => {
-      await git({ gitDir, args: ['update-ref', ref, to] });
-    },
-  };
-}
-
-/** A name for the lease's key: tickets that land on one remote share it. */
-function repositoryName(url: string): string {
-  return `remote-${digestHex(contentDigest(new TextEncoder().encode(url))).slice(0, 20)}`;
 }

@@ -11,6 +11,7 @@ import { portcullisError } from '../../schemas/errors.ts';
 import { requireDiskSpace } from './disk.ts';
 import { clearLeftOvers, QUARANTINE_PREFIX } from './left-overs.ts';
 import { GIT_ENVIRONMENT, GIT_SETTINGS } from './run.ts';
+import { shortened } from '../../schemas/text.ts';
 
 export interface BundleHeader {
   /** The commits that the bundle names. */
@@ -140,5 +141,5 @@ async function indexPack(
   const fed = pipeline(createReadStream(bundle, { start: offset }), child.stdin).catch(() => {});
   const [code] = await Promise.all([promise, fed]);
   if (code === 0) return null;
-  return complaint.trim().split('\n').at(-1)?.slice(0, 200) || 'git could not read its pack';
+  return shortened(complaint.trim().split('\n').at(-1) ?? '', 200) || 'git could not read its pack';
 }

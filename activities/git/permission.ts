@@ -5,11 +5,10 @@
 import type { DecisionRef, DecisionStanding } from '../../schemas/gate/activities.ts';
 import type { GateKind } from '../../schemas/gate/vocabulary.ts';
 import type { SubjectManifest } from '../../schemas/gate/subject.ts';
-import type { ChangeAnswer, ChangeRequest, LandRequest } from '../../schemas/git/activities.ts';
+import type { ChangeAnswer, ChangeRequest, Landing, LandingPermission } from '../../schemas/git/activities.ts';
 import { DOCUMENTATION_PATHS } from '../../schemas/ticket/activities.ts';
 import { DOCUMENTATION_OPERATION } from '../../policies/verification/documentation.ts';
 import type { GateReader } from '../store/gate-port.ts';
-import type { LandingPermission } from './land.ts';
 
 /** Gates whose pass may land a change; that of a plan or a segment is about work under way. */
 const LANDING_GATES: readonly GateKind[] = ['merge', 'operation'];
@@ -24,7 +23,7 @@ export interface PermissionSources {
 /** @throws `not_found`, `record_unreadable`, `store_unavailable`: what cannot be read authorises nothing */
 export async function landingPermission(
   { reader, standing, describeChange }: PermissionSources,
-  { tenant, pair, evaluationKey, expectedOld, candidate }: LandRequest,
+  { tenant, pair, evaluationKey, expectedOld, candidate }: Landing,
 ): Promise<LandingPermission> {
   const { authorises, applicability, decision, gate, subjectDigest, epoch } = await standing({ tenant, evaluationKey });
   const no = (reason: string): LandingPermission => ({ authorises: false, reason, epoch });

@@ -7,6 +7,7 @@ import { normalize } from 'node:path';
 import { portcullisError } from '../../schemas/errors.ts';
 import { branchRef, checkedCommit } from '../../schemas/git/refs.ts';
 import { runGit, type GitEnd } from './run.ts';
+import { shortened } from '../../schemas/text.ts';
 
 export interface GitRemotes {
   /** Each a whole URL or path, or, where it ends in `/`, everything below. */
@@ -98,16 +99,22 @@ export async function fetchRemote(gitDir: string, remote: Remote, branch: string
   if (ended.code !== 0) throw unavailable(ended);
 }
 
+/** What came of asking: `refused` when it said no itself, `unknown` when its answer is missing. */
+export interface MoveAnswer {
+  readonly said: 'moved' | 'refused' | 'unknown';
+  readonly complaint: string;
+}
+
 /**
  * Asks the remote to move its branch from exactly one commit (`null`: it is not there) to another. Whether it did is read back
- * by whoever asks, since an answer can get lost on its way; what comes back is its complaint, or empty.
+ * by whoever asks, since an answer can get lost on its way.
  */
 export async function pushRemote(
   gitDir: string,
   remote: Remote,
   branch: string,
   { from, to }: { readonly from: string | null; readonly to: string },
-): Promise<string> {
+): Promise<MoveAnswer> {
   const ref = branchRef(branch);
   const options = [
     '--porcelain',
@@ -120,9 +127,11 @@ export async function pushRemote(
   ];
   const lease = `--force-with-lease=${ref}:${from ?? ''}`;
   const args = ['push', ...options, lease, '--', remote.url, `${checkedCommit(to)}:${ref}`];
-  const { stdout, complaint } = await runRemote(gitDir, remote, args, SEND_MS);
-  const said = /^!\t[^\t]*\t(.+)$/m.exec(stdout.toString('utf8'))?.[1];
-  return (said ?? complaint).slice(0, 200);
+  const { code, stdout, complaint } = await runRemote(gitDir, remote, args, SEND_MS);
+  // A failure to report, which git lists too, is no refusal.
+  const said = /^!\t[^\t]*\t(\[(?:remote )?rejected\].*)$/m.exec(stdout.toString('utf8'))?.[1];
+  if (said !== undefined) return { said: 'refused', complaint: shortened(said, 200) };
+  return code === 0 ? { said: 'moved', complaint: '' } : { said: 'unknown', complaint: shortened(complaint, 200) };
 }
 
 /** On this machine the other side runs as us: without the hooks of that directory. Other machines know only these names. */

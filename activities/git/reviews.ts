@@ -5,24 +5,44 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { contentDigest } from '../../schemas/digest.ts';
+import { contentDigest, type ContentDigest } from '../../schemas/digest.ts';
 import { portcullisError } from '../../schemas/errors.ts';
-import type { AppendedReview, ReviewAppend } from '../../schemas/git/activities.ts';
 import { checkedReviewName, reviewsRef } from '../../schemas/git/refs.ts';
+import { MAX_REVIEW_BYTES } from '../../schemas/harness-api.ts';
 import { commitAt, makeCommit, moveRef } from './commits.ts';
 import { readFileAt } from './files.ts';
 import { git, gitLine, runGit } from './run.ts';
 
-/** One review; longer is not read by people. */
-export const MAX_REVIEW_BYTES = 256 * 1024;
 const ATTEMPTS = 10;
 
-/** @throws `state_conflict` for other bytes under that name, `body_too_large`, `schema_invalid` for a name or an empty text */
+export interface ReviewAppend {
+  /** Pair and ticket: their ids are equal. */
+  readonly pair: string;
+  /** Path in the reviews' tree; `checkedReviewName`. */
+  readonly name: string;
+  /** As the reviewer appended them, whatever they are: what is committed has the digest that was approved. */
+  readonly bytes: Uint8Array;
+  /** Milliseconds since the epoch, given by the workflow so that a repeated call makes the same commit. */
+  readonly at: number;
+  /** Credential id of the reviewer. */
+  readonly by: string;
+}
+
+export interface AppendedReview {
+  /** On `refs/portcullis/reviews/{ticket}`, in which the review is at `name`. */
+  readonly commit: string;
+  readonly digest: ContentDigest;
+}
+
+/**
+ * Never replaces: the same bytes again give the first commit. @throws `state_conflict` for other bytes under that name,
+ * `body_too_large`, `schema_invalid` for a name or no bytes
+ */
 export async function appendReview(gitDir: string, review: ReviewAppend): Promise<AppendedReview> {
   const name = checkedReviewName(review.name);
   const ref = reviewsRef(review.pair);
-  const bytes = new TextEncoder().encode(review.text);
-  if (bytes.length === 0) throw portcullisError('schema_invalid', { path: 'text', reason: 'is empty' });
+  const { bytes } = review;
+  if (bytes.length === 0) throw portcullisError('schema_invalid', { path: 'bytes', reason: 'are none' });
   if (bytes.length > MAX_REVIEW_BYTES) throw portcullisError('body_too_large', { limit: MAX_REVIEW_BYTES });
   const digest = contentDigest(bytes);
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {

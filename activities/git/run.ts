@@ -7,6 +7,7 @@ import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { portcullisError } from '../../schemas/errors.ts';
+import { shortened } from '../../schemas/text.ts';
 
 /** Nothing of the machine's, a user's or a checkout's configuration. */
 export const GIT_ENVIRONMENT = {
@@ -134,7 +135,7 @@ export async function gitSucceeds({ gitDir, args }: GitCall): Promise<boolean> {
 
 function complaint(stderr: Buffer, error: Error): string {
   const last = stderr.toString('utf8').trim().split('\n').at(-1);
-  return (last ?? '').slice(0, 200) || error.message.slice(0, 200);
+  return shortened(last ?? '', 200) || shortened(error.message, 200);
 }
 
 function exitCode({ code, killed }: ExecFileException): number {

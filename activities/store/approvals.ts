@@ -5,6 +5,7 @@
 import { approvalId, type ApprovalBinding, type ApprovalUse } from '../../schemas/approval.ts';
 import { portcullisError } from '../../schemas/errors.ts';
 import { keysOf } from '../../schemas/keys.ts';
+import { chainArgs, chainKeys, withChainStep, type MakeEntry } from './audit-chain.ts';
 import type { StoreConnection } from './connect.ts';
 import { approvalRecord, approvalUseRecord } from './records/harness.ts';
 import { readOptional, readRecord, recordText } from './records/read.ts';
@@ -15,26 +16,48 @@ import { runScript, unexpectedReply } from './scripts/script.ts';
 export type ApprovalTerms = Omit<ApprovalBinding, 'schema' | 'id'>;
 
 /**
- * Mints the approval of these terms and makes it the one of its pair. Repeating it answers the same binding, with the expiry
- * of the first time. Needs a connection of the user `control`. @throws `store_unavailable`
+ * Mints the approval of these terms, with its entry in the audit chain, and makes it the one of its pair. Repeating it answers
+ * the same binding, with the expiry of the first time. Needs a connection of the user `control`. @throws `store_unavailable`
  */
-export async function mintApproval(connection: StoreConnection, terms: ApprovalTerms): Promise<ApprovalBinding> {
+export async function mintApproval(
+  connection: StoreConnection,
+  terms: ApprovalTerms,
+  audit: (binding: ApprovalBinding) => MakeEntry,
+): Promise<ApprovalBinding> {
   const id = approvalId(terms);
   const keys = keysOf(terms.tenant);
-  const words = await runScript(
-    connection,
-    MINT_APPROVAL,
-    { approval: keys.approval(id), current: keys.currentApproval(terms.ticket) },
-    { id, recordText: recordText({ schema: 'portcullis/approval/v1', ...terms, id } satisfies ApprovalBinding) },
-  );
-  const [answer, text] = words;
-  if ((answer !== 'minted' && answer !== 'same') || text === undefined) return unexpectedReply(words);
+  const binding: ApprovalBinding = { schema: 'portcullis/approval/v1', ...terms, id };
+  let text = '';
+  const { answer } = await withChainStep(connection, terms.tenant, audit(binding), async (step) => {
+    const [word, kept] = await runScript(
+      connection,
+      MINT_APPROVAL,
+      {
+        approval: keys.approval(id),
+        current: keys.currentApproval(terms.ticket),
+        ...chainKeys(keys.auditHead, step),
+      },
+      { id, recordText: recordText(binding), ...chainArgs(step) },
+    );
+    text = kept ?? '';
+    return word ?? '';
+  });
+  if (answer !== 'minted' && answer !== 'same') return unexpectedReply([answer]);
   return readRecord('approval', approvalRecord, text);
 }
 
 /** From now on no approval of the pair can be used. Repeating it changes nothing. User `control`. */
 export async function withdrawApproval(connection: StoreConnection, tenant: string, pair: string): Promise<void> {
   await connection.run((redis) => redis.set(keysOf(tenant).currentApproval(pair), ''));
+}
+
+/** Id of the one approval of the pair that can be used now; `null` for none. */
+export async function currentApproval(
+  connection: StoreConnection,
+  tenant: string,
+  pair: string,
+): Promise<string | null> {
+  return (await connection.run((redis) => redis.get(keysOf(tenant).currentApproval(pair)))) || null;
 }
 
 /** The binding; `null` when it was never minted. */

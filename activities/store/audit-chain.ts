@@ -1,11 +1,13 @@
 /** Appending to the audit chain: an entry is made for where the chain stands, and made again when it moved meanwhile. */
 import { auditDigest, type AuditHead, type SignedAuditEntry } from '../../schemas/audit.ts';
+import { canonicalText } from '../../schemas/canonical.ts';
+import { contentDigest, digestHex } from '../../schemas/digest.ts';
 import { portcullisError } from '../../schemas/errors.ts';
 import { keysOf } from '../../schemas/keys.ts';
 import type { StoreConnection } from './connect.ts';
-import { auditEntryRecord, headText, readHeadText } from './records/audit.ts';
+import { auditEntryRecord, EMPTY_CHAIN, headText, readHeadText } from './records/audit.ts';
 import { readOptional, recordText } from './records/read.ts';
-import { APPEND_AUDIT } from './scripts/ending.ts';
+import { APPEND_AUDIT, APPEND_AUDIT_ONCE } from './scripts/audit.ts';
 import { runScript, unexpectedReply } from './scripts/script.ts';
 
 /** Makes and signs the entry that follows this head. */
@@ -64,12 +66,55 @@ export async function withChainStep(
 
 /** Appends one entry; the head after it. */
 export async function appendAudit(connection: StoreConnection, tenant: string, make: MakeEntry): Promise<AuditHead> {
-  const auditHead = keysOf(tenant).auditHead;
   const { answer, next } = await withChainStep(connection, tenant, make, async (step) => {
-    const [word] = await runScript(connection, APPEND_AUDIT, { auditHead, auditEntry: step.key }, { ...step });
+    const keys = chainKeys(keysOf(tenant).auditHead, step);
+    const [word] = await runScript(connection, APPEND_AUDIT, keys, chainArgs(step));
     return word ?? '';
   });
   return answer === 'appended' ? next : unexpectedReply([answer]);
+}
+
+/**
+ * Appends one entry of what happens once: repeating it, with the same event and refs, adds none.
+ * @throws `record_unreadable` when the entry that it was said to be is another: a mark alone must keep nothing out of the chain
+ */
+export async function appendAuditOnce(connection: StoreConnection, tenant: string, make: MakeEntry): Promise<void> {
+  const mine = saidBy(await make(EMPTY_CHAIN));
+  const keys = keysOf(tenant);
+  const mark = keys.auditMark(digestHex(contentDigest(new TextEncoder().encode(mine))));
+  let marked = '';
+  const { answer } = await withChainStep(connection, tenant, make, async (step) => {
+    const [word, there] = await runScript(
+      connection,
+      APPEND_AUDIT_ONCE,
+      { mark, ...chainKeys(keys.auditHead, step) },
+      { n: step.next.n, ...chainArgs(step) },
+    );
+    marked = there ?? '';
+    return word ?? '';
+  });
+  if (answer === 'appended') return;
+  if (answer !== 'same') unexpectedReply([answer]);
+  const there = await readAuditEntry(connection, tenant, Number(marked));
+  if (there !== null && saidBy(there) === mine) return;
+  throw portcullisError('record_unreadable', { what: 'audit chain', reason: 'a mark names an entry that is another' });
+}
+
+/** What an entry says, wherever in the chain it stands. */
+function saidBy({ entry: { event, refs, writer } }: SignedAuditEntry): string {
+  return canonicalText({ event, refs, writer });
+}
+
+/** What every script with an entry needs besides its own. */
+export function chainKeys(
+  auditHead: string,
+  step: ChainStep,
+): { readonly auditHead: string; readonly auditEntry: string } {
+  return { auditHead, auditEntry: step.key };
+}
+
+export function chainArgs(step: ChainStep) {
+  return { expectedHead: step.expectedHead, auditText: step.entryText, headText: step.headText };
 }
 
 async function stepFrom(head: AuditHead, tenant: string, make: MakeEntry): Promise<ChainStep> {

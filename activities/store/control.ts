@@ -7,7 +7,7 @@ import type { KillSwitch, PairHead, PairRoles } from '../../schemas/pair.ts';
 import type { Seat } from '../../schemas/queues.ts';
 import type { AcceptedRequest } from '../../schemas/verify/request.ts';
 import type { TaskEvent } from '../../schemas/verify/task.ts';
-import { appendAudit, readAuditEntry, readAuditHead, type MakeEntry } from './audit-chain.ts';
+import { appendAudit, appendAuditOnce, readAuditEntry, readAuditHead, type MakeEntry } from './audit-chain.ts';
 import { confirmStarted } from './claims.ts';
 import type { StoreConnection } from './connect.ts';
 import { endTask } from './ending.ts';
@@ -158,6 +158,10 @@ class RedisControlStore extends RedisReader implements ControlStore {
 
   appendAudit(tenant: string, audit: MakeEntry): Promise<AuditHead> {
     return appendAudit(this.connection, tenant, audit);
+  }
+
+  appendAuditOnce(tenant: string, audit: MakeEntry): Promise<void> {
+    return appendAuditOnce(this.connection, tenant, audit);
   }
 
   readAuditHead(tenant: string): Promise<AuditHead> {

@@ -3,9 +3,8 @@ import type { AuditHead } from '../../schemas/audit.ts';
 import { digestHex } from '../../schemas/digest.ts';
 import type { SignedGateDecision } from '../../schemas/gate/decision.ts';
 import { GLOBAL_KILL_SWITCH, keysOf } from '../../schemas/keys.ts';
-import { readAuditHead, withChainStep, type MakeEntry } from './audit-chain.ts';
+import { appendAuditOnce, chainArgs, chainKeys, readAuditHead, withChainStep, type MakeEntry } from './audit-chain.ts';
 import type { StoreConnection } from './connect.ts';
-import { chainArgs, chainKeys } from './evidence.ts';
 import type { DecisionOutcome, DecisionStore } from './gate-port.ts';
 import { RedisGateReader } from './gate-reader.ts';
 import { recordText } from './records/read.ts';
@@ -67,6 +66,10 @@ class RedisDecisionStore extends RedisGateReader implements DecisionStore {
       return word ?? '';
     });
     if (answer !== 'written' && answer !== 'same') unexpectedReply([answer]);
+  }
+
+  appendAuditOnce(tenant: string, audit: MakeEntry): Promise<void> {
+    return appendAuditOnce(this.connection, tenant, audit);
   }
 
   readAuditHead(tenant: string): Promise<AuditHead> {

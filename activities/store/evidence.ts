@@ -10,7 +10,7 @@ import { orderedSubject, type SubjectManifest } from '../../schemas/gate/subject
 import type { GateKind } from '../../schemas/gate/vocabulary.ts';
 import { keysOf, type EvidenceFamily } from '../../schemas/keys.ts';
 import { EVIDENCE_LIMITS } from '../../policies/gates/input.ts';
-import { withChainStep, type ChainStep, type MakeEntry } from './audit-chain.ts';
+import { chainArgs, chainKeys, withChainStep, type ChainStep, type MakeEntry } from './audit-chain.ts';
 import type { StoreConnection } from './connect.ts';
 import type { Addition, AdditionOutcome, EvidenceStore } from './gate-port.ts';
 import { RedisGateReader } from './gate-reader.ts';
@@ -226,15 +226,4 @@ class RedisEvidenceStore extends RedisGateReader implements EvidenceStore {
     if ((await this.get(key)) === text) return;
     throw portcullisError('store_unavailable', { reason: 'what was written does not read back' });
   }
-}
-
-export function chainKeys(
-  auditHead: string,
-  step: ChainStep,
-): { readonly auditHead: string; readonly auditEntry: string } {
-  return { auditHead, auditEntry: step.key };
-}
-
-export function chainArgs(step: ChainStep) {
-  return { expectedHead: step.expectedHead, auditText: step.entryText, headText: step.headText };
 }

@@ -23,6 +23,7 @@ export const IMMUTABLE_FAMILIES: readonly Family[] = [
   { keys: 'audit:a2a:*:stdout:*', writers: { gateway: ONCE } },
   { keys: 'audit:a2a:*:stderr:*', writers: { gateway: ONCE } },
   { keys: 'audit:[0-9]*', writers: { control: ONCE, gate: ONCE } },
+  { keys: 'audit-mark:*', writers: { control: ONCE, gate: ONCE } },
   { keys: 'claim-code:*', writers: { control: ONCE } },
   // The gateway marks a code as used beside it: it can use one up and cannot make or change one.
   { keys: 'claim-code:*:used', writers: { gateway: ONCE } },

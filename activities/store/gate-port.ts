@@ -128,5 +128,7 @@ export interface DecisionStore extends GateReader {
   writeDecision(signed: SignedGateDecision, audit: MakeEntry): Promise<DecisionOutcome>;
   /** Writes the one that disagrees beside the one that is there. Repeatable. */
   writeContradiction(signed: SignedGateDecision, audit: MakeEntry): Promise<void>;
+  /** For what happens once: the same event with the same refs again adds nothing. @throws `record_unreadable` */
+  appendAuditOnce(tenant: string, audit: MakeEntry): Promise<void>;
   readAuditHead(tenant: string): Promise<AuditHead>;
 }

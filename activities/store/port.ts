@@ -178,6 +178,8 @@ export interface ControlStore extends StoreReader {
   retireCredential(tenant: string, id: string): Promise<void>;
   writeKillSwitch(tenant: string | null, value: KillSwitch): Promise<void>;
   appendAudit(tenant: string, audit: (head: AuditHead) => Promise<SignedAuditEntry>): Promise<AuditHead>;
+  /** For what happens once: the same event with the same refs again adds nothing. @throws `record_unreadable` */
+  appendAuditOnce(tenant: string, audit: (head: AuditHead) => Promise<SignedAuditEntry>): Promise<void>;
   readAuditHead(tenant: string): Promise<AuditHead>;
   readAuditEntry(tenant: string, n: number): Promise<SignedAuditEntry | null>;
 }

@@ -1,4 +1,7 @@
-/** Incidents of a landing: authority changed between what permitted it and what was read back (spec/gate.md section 5). */
+/**
+ * Incidents of a landing: authority changed between what permitted it and what was read back (spec/gate.md section 5), or nobody
+ * ever read it back.
+ */
 import type { AuditEvent } from '../../schemas/audit.ts';
 import type { IncidentRuled, LandingIncident } from '../../schemas/ticket/activities.ts';
 import type { IncidentRecord } from '../../schemas/workspace/lifecycle.ts';
@@ -13,9 +16,16 @@ export interface IncidentDependencies {
   readonly actionKey: SigningKey;
 }
 
+const REASONS: Readonly<Record<LandingIncident['cause'], (candidate: string) => string>> = {
+  authority: (candidate) =>
+    `authority changed while ${candidate} was landed, or no longer permits it: it is on the branch`,
+  unanswered: (candidate) =>
+    `the ticket was given up before anybody could read whether ${candidate} has landed: look at the branch`,
+};
+
 /** One for each candidate, whoever asks how often. @throws `store_unavailable` */
 export async function openLandingIncident(needs: IncidentDependencies, of: LandingIncident): Promise<string> {
-  const { tenant, ticket, run, candidate, at } = of;
+  const { tenant, ticket, run, candidate, cause, at } = of;
   const id = `landing-${candidate.slice(0, 20)}`;
   if ((await needs.lifecycle.readIncident(tenant, id)) !== null) return id;
   const record: IncidentRecord = {
@@ -28,7 +38,7 @@ export async function openLandingIncident(needs: IncidentDependencies, of: Landi
     coderWorkspaceId: null,
     state: 'open',
     attempts: 0,
-    reason: `authority changed while ${candidate} was landed, or no longer permits it: it is on the branch`,
+    reason: REASONS[cause](candidate),
     openedAt: at,
     closedAt: null,
     ruling: null,

@@ -5,6 +5,7 @@ import type { RecordedTransition, TicketRecord, TicketStore } from '../../schema
 import type { TicketEvent } from '../../schemas/ticket/event.ts';
 import type { TicketState } from '../../schemas/ticket/state.ts';
 import type { LifecycleDraft } from '../../schemas/workspace/lifecycle.ts';
+import { shortened } from '../../schemas/text.ts';
 
 export interface TicketDependencies {
   readonly tickets: TicketStore;
@@ -48,6 +49,6 @@ export function entryOf(state: TicketState, event: TicketEvent): LifecycleDraft 
     generation: 0,
     phase: state.phase,
     outcome: event.type,
-    detail: (moved ? `${newest.from} → ${newest.to}: ${newest.detail}` : run || event.actor).slice(0, DETAIL_LIMIT),
+    detail: shortened(moved ? `${newest.from} → ${newest.to}: ${newest.detail}` : run || event.actor, DETAIL_LIMIT),
   };
 }

@@ -7,6 +7,7 @@ import { observeBuiltin } from './builtins.ts';
 import type { VerificationDependencies } from './dependencies.ts';
 import { recordDocumentation } from './documentation.ts';
 import { concludeReview, openReview, planReviews, readReview } from './review.ts';
+import { endApproval } from './review-audit.ts';
 import { planChecks, recordSubject, requireArtifacts } from './subject.ts';
 
 export function verificationActivities(
@@ -27,5 +28,6 @@ export function verificationActivities(
     openReview: (opening) => openReview(needs, opening),
     readReview: (request) => readReview(needs, request),
     concludeReview: (conclusion) => concludeReview(needs, conclusion),
+    abandonReview: (of) => endApproval(needs, of),
   };
 }

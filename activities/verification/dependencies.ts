@@ -2,6 +2,7 @@
 import type { LoadedCommandPolicy } from '../../policies/commands/types.ts';
 import type { ContentDigest } from '../../schemas/digest.ts';
 import type { EvidenceActivities } from '../../schemas/gate/activities.ts';
+import type { SigningKey } from '../signing/keys.ts';
 import type { StoreConnection } from '../store/connect.ts';
 import type { EvidenceStore } from '../store/gate-port.ts';
 import type { ControlStore } from '../store/port.ts';
@@ -14,6 +15,8 @@ export interface VerificationDependencies {
   readonly evidence: EvidenceActivities;
   /** Of the user `control`: admissions, approvals, assignments. */
   readonly connection: StoreConnection;
+  /** Signs entries of the audit chain. */
+  readonly actionKey: SigningKey;
   readonly commandPolicy: LoadedCommandPolicy;
   /** Digest of the registry of workspaces. */
   readonly workforceRevision: ContentDigest;

@@ -24,15 +24,16 @@ import type { TicketGate } from '../../schemas/ticket/phase.ts';
 import { openBlockersOf } from '../evidence/open-findings.ts';
 import { appendReview } from '../git/reviews.ts';
 import { repositoryPath } from '../git/repository.ts';
-import { mintApproval, withdrawApproval } from '../store/approvals.ts';
+import { mintApproval, withdrawApproval, type ApprovalTerms } from '../store/approvals.ts';
 import { readReview as readReviewBytes, readReviews, writeAssignment } from '../store/harness.ts';
 import type { VerificationDependencies } from './dependencies.ts';
 import { recordReport } from './report.ts';
+import { endEarlier, enterStart, enterUse, mintedEntry } from './review-audit.ts';
 
 /** What of a verification's dependencies a review needs. */
 export type ReviewNeeds = Pick<
   VerificationDependencies,
-  'repositoriesDir' | 'evidenceStore' | 'evidence' | 'connection'
+  'repositoriesDir' | 'evidenceStore' | 'evidence' | 'connection' | 'actionKey'
 >;
 
 const PHASE_OF_GATE = {
@@ -57,7 +58,7 @@ export async function openReview(needs: ReviewNeeds, opening: ReviewOpening): Pr
   const { tenant, ticket, change } = parameters;
   const name = reviewNameOf(parameters, review);
   const { priorBlockers } = await subjectOf(needs, tenant, subjectDigest);
-  const approval = await mintApproval(needs.connection, {
+  const terms: ApprovalTerms = {
     tenant,
     ticket,
     execution: parameters.execution,
@@ -69,7 +70,9 @@ export async function openReview(needs: ReviewNeeds, opening: ReviewOpening): Pr
     workspaceGeneration,
     review: name,
     expiresAt,
-  });
+  };
+  await endEarlier(needs, terms);
+  const approval = await mintApproval(needs.connection, terms, (binding) => mintedEntry(needs, binding));
   const grant = { id: `review-${ticket}-${n}`, revision: workspaceGeneration };
   await needs.evidence.recordGrant({
     tenant,
@@ -85,6 +88,7 @@ export async function openReview(needs: ReviewNeeds, opening: ReviewOpening): Pr
       revokedAt: null,
     },
   });
+  await enterStart(needs, opening, { grant, approvalId: approval.id });
   const blockers = await openBlockersOf(needs.evidenceStore, tenant, priorBlockers);
   await writeAssignment(needs.connection, tenant, assignmentOf(opening, { name, approvalId: approval.id, blockers }));
   return { name, approvalId: approval.id, grant, priorBlockers };
@@ -117,6 +121,7 @@ export async function concludeReview(needs: ReviewNeeds, conclusion: ReviewConcl
   const verifier = { principal: reviewerOf(ticket, review), class: review.verifierClass };
   // Whoever comes with the token from now on comes too late.
   await withdrawApproval(needs.connection, tenant, ticket);
+  await enterUse(needs, { tenant, ticket, approvalId: opened.approvalId });
   const refs: string[] = [];
   let report: ReviewReport = EMPTY_REPORT;
   if (ending.state === 'answered') {
@@ -124,10 +129,9 @@ export async function concludeReview(needs: ReviewNeeds, conclusion: ReviewConcl
     const bytes = await readReviewBytes(needs.connection, seat, ending.reading.digest);
     if (bytes === null) throw portcullisError('not_found', { what: 'review', id: ending.reading.digest });
     const { commit } = await appendReview(repositoryPath(needs.repositoriesDir, tenant, ticket), {
-      tenant,
       pair: ticket,
       name: `evaluation-${n}/generation-${workspaceGeneration}/${opened.name}`,
-      text: new TextDecoder().decode(bytes),
+      bytes,
       at: conclusion.at,
       by: verifier.principal.id,
     });

@@ -1,4 +1,5 @@
 /** Makes the subject of a gate from the ticket's parameters, and says whether it can be judged at all. */
+import { standingAnswer } from '../../policies/verification/standing-answer.ts';
 import { subjectOf } from '../../policies/verification/subject.ts';
 import type { Digest } from '../../schemas/digest.ts';
 import { asPortcullisError } from '../../schemas/errors.ts';
@@ -78,13 +79,12 @@ export async function planChecks(
         executionId: subject.executionId,
         executionGeneration: subject.executionGeneration,
       });
-      return { checkId, definition, answer: await newestAnswer(needs, tenant, index) };
+      return { checkId, definition, answer: await answerOf(needs, tenant, index) };
     }),
   );
 }
 
-/** An attempt without an answer is no answer: it may be tried again, and stays in the index either way. */
-async function newestAnswer(
+async function answerOf(
   { evidenceStore }: VerificationDependencies,
   tenant: string,
   index: string,
@@ -93,10 +93,5 @@ async function newestAnswer(
   const named = entries.flatMap((entry) =>
     entry.schema === 'malformed' ? [] : [{ family: entry.family, digest: entry.digest }],
   );
-  const items = await evidenceStore.readItems(tenant, named);
-  for (const { digest, record } of items.toReversed()) {
-    if (record?.schema !== 'portcullis/check-result/v1' || record.unavailable !== null) continue;
-    return { status: record.status, evidence: digest };
-  }
-  return null;
+  return standingAnswer(await evidenceStore.readItems(tenant, named));
 }

@@ -19,6 +19,10 @@ export function workspaceActivities(needs: WorkspaceDependencies): WorkspaceLoca
     openRecovery: (tenant, record) => lifecycle.openRecovery(tenant, record),
     closeRecovery: (tenant, run) => lifecycle.closeRecovery(tenant, run),
     writeIncident: (tenant, record) => lifecycle.writeIncident(tenant, record),
+    readOpenIncident: async (tenant, id) => {
+      const incident = await lifecycle.readIncident(tenant, id);
+      return incident?.state === 'open' ? incident : null;
+    },
     projectSlots: (tenant, view) => lifecycle.writeSlots(tenant, view),
     resolveTemplate: (_workspace, plan) => withPulse((pulse) => resolveTemplate(needs, plan, pulse)),
     // Not broken off by a cancel: what was sent may be done all the same, and a teardown has to find it then.

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import { buildOf, needsOf, quickPulse, readingOf } from '../../test/support/workspace-fakes.ts';
 import { portcullisError } from '../../schemas/errors.ts';
+import { canonicalText } from '../../schemas/canonical.ts';
+import type { OwnedWorkspace } from '../../schemas/coder/workspace.ts';
 import type { DeleteLook } from '../../schemas/workspace/activities.ts';
 import type { CoderPort } from '../coder/port.ts';
 import { refuseWorkspaceCredentials } from './refuse.ts';
@@ -31,6 +33,14 @@ test('a delete that failed is a failed attempt by name, with what Coder said', a
     reason: 'delete_failed',
     detail: 'cannot destroy',
   });
+});
+
+test('[inv-19] what Coder said is cut so that a record can hold it', async () => {
+  const jobError = `${'x'.repeat(299)}\u{1f600} and more`;
+  const build = () => Promise.resolve(buildOf({ id: 'd1', transition: 'delete', job: 'failed', jobError }));
+  const sight = await advance({ build }, { buildId: 'd1' });
+  expect(sight.detail).toHaveLength(300);
+  expect(() => canonicalText(sight)).not.toThrow();
 });
 
 test('an active build is cancelled once, also where that is forbidden, and waited for', async () => {
@@ -93,6 +103,17 @@ test('[inv-13] a workspace is found by the run it carries, never by a name that 
   const ref = { tenant: 'local', ticket: 'T-1', role: 'forge', workspaceGeneration: 1, run: 'r', name: 'n' } as const;
   const none = await needsOf({ port: { listByRun: () => Promise.resolve([]) } });
   expect(await locateWorkspace(none, ref, {})).toEqual({ found: 'nothing' });
+  const reading = readingOf();
+  if (reading.seen !== 'present') throw new Error('the fake is present');
+  const copy = { run: 'r', workspace: { ...reading.workspace, id: 'copy', name: 'made-by-a-chat' } };
+  const own = { run: 'r', workspace: { ...reading.workspace, id: 'own', name: 'n' } };
+  const listing = (...found: readonly OwnedWorkspace[]) =>
+    needsOf({ port: { listByRun: () => Promise.resolve(found) } });
+  expect(await locateWorkspace(await listing(copy), ref, {})).toEqual({ found: 'nothing' });
+  expect(await locateWorkspace(await listing(copy, own), ref, {})).toEqual({
+    found: 'present',
+    coderWorkspaceId: 'own',
+  });
 });
 
 test('orphaning needs the break-glass identity', async () => {

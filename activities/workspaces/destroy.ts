@@ -1,6 +1,7 @@
 /** Deleting a workspace at Coder, step by step, and what is done beside it. */
 import { hasEnded, type BuildState } from '../../schemas/coder/build.ts';
 import { PortcullisError, portcullisError } from '../../schemas/errors.ts';
+import { shortened } from '../../schemas/text.ts';
 import type {
   DeleteLook,
   DeleteSight,
@@ -14,14 +15,14 @@ import type { CoderAccess, WorkspaceDependencies } from './dependencies.ts';
 import { coderOf } from './provision.ts';
 import { lookUntil, type Pulse } from './pulse.ts';
 
-/** By the run alone: what only carries the name is somebody else's, and is not touched. */
+/** By run and name: what carries only one of them is somebody else's or a copy, and proves nothing about this one. */
 export async function locateWorkspace(
   needs: WorkspaceDependencies,
-  { run }: WorkspaceRef,
+  { run, name }: WorkspaceRef,
   call: CallOptions,
 ): Promise<Located> {
   const { port, owner } = coderOf(needs);
-  const [found] = await port.listByRun(owner, run, call);
+  const found = (await port.listByRun(owner, run, call)).find(({ workspace }) => workspace.name === name);
   return found === undefined ? { found: 'nothing' } : { found: 'present', coderWorkspaceId: found.workspace.id };
 }
 
@@ -112,7 +113,7 @@ async function followDelete(
   const build = await port.build(buildId, call);
   if (!hasEnded(build.job)) return deleting(build);
   if (build.job !== 'succeeded') {
-    const detail = build.jobError === '' ? `the delete build ended ${build.job}` : build.jobError.slice(0, 300);
+    const detail = build.jobError === '' ? `the delete build ended ${build.job}` : shortened(build.jobError, 300);
     return { at: 'failed', buildId, reason: 'delete_failed', detail };
   }
   return proof(await port.isGone(coderWorkspaceId, buildId, call), buildId);
@@ -168,7 +169,7 @@ export async function orphanWorkspace(
   const operation = 'orphan workspace';
   if (breakGlass === null) throw portcullisError('coder_forbidden', { operation });
   // Recorded before it is done: what is orphaned leaves nothing at Coder to find it by.
-  const refs = { workspace: name, run: run.slice(0, 255), by: by.slice(0, 255) };
+  const refs = { workspace: name, run: shortened(run, 255), by: shortened(by, 255) };
   await needs.store.appendAudit(tenant, auditWriter(tenant, needs.actionKey, 'workspace_orphaned', refs));
   const asked = await breakGlass.requestBuild(coderWorkspaceId, { transition: 'delete', orphan: true }, pulse);
   if (asked.outcome === 'gone') return;

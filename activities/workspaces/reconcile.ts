@@ -1,17 +1,18 @@
-/** One round of the reconciler: Coder's list first, then a Describe of each owner, then what follows from both. */
-import { decideReconcile, idsToDescribe, type ReconcileAction } from '../../policies/workspaces/reconcile.ts';
+/** One round of the reconciler: Coder's list first, then a look at each owner, then what follows from both. */
+import type { ReconcileAction } from '../../policies/workspaces/reconcile.ts';
 import type { WorkspaceRound } from '../../schemas/reconcile.ts';
 import { parseWorkspaceWorkflowId } from '../../schemas/workflow-ids.ts';
 import { workspaceName } from '../../schemas/workspace/name.ts';
 import type { WorkspaceRecord } from '../../schemas/workspace/lifecycle.ts';
 import type { SlotsView } from '../../schemas/workspace/slots.ts';
 import { WORKSPACE_ROLES, type WorkspaceRole } from '../../schemas/workspace/workflow.ts';
-import type { OwnerState, WorkspaceDependencies } from './dependencies.ts';
+import type { WorkspaceDependencies } from './dependencies.ts';
 import type { Pulse } from './pulse.ts';
+import { decideOnDescribed, type RunLooks } from './run-states.ts';
 
 /** What the round does through Temporal. Each may be repeated, and starting what runs already changes nothing. */
-export interface WorkspaceWorkflows {
-  /** Null when the slots of the role were never started. */
+export interface WorkspaceWorkflows extends Omit<RunLooks, 'describe'> {
+  /** Null when no slots of the role are open. */
   readonly slotsView: (tenant: string, role: WorkspaceRole) => Promise<SlotsView | null>;
   /** Under the id of the closed owner: never beside one that runs. */
   readonly startDestroyer: (record: WorkspaceRecord) => Promise<void>;
@@ -20,48 +21,39 @@ export interface WorkspaceWorkflows {
   readonly tellVanished: (workflowId: string) => Promise<void>;
 }
 
-/** Describes go out side by side, so that 200 workspaces take less than two seconds. */
-const AT_ONCE = 32;
-
-/** Null when no Coder server is set up. */
+/** Null when no Coder server is set up. `tenants`: every one that has a reconciler beside this one's. */
 export async function reconcileWorkspaces(
   needs: WorkspaceDependencies,
   workflows: WorkspaceWorkflows,
-  tenant: string,
+  { tenant, tenants }: { readonly tenant: string; readonly tenants: readonly string[] },
   pulse: Pulse,
 ): Promise<WorkspaceRound | null> {
   const { coder, lifecycle } = needs;
   if (coder === null) return null;
   const listed = await coder.port.listOwned(coder.owner, pulse);
-  const owned = listed.map(({ workspace, run }) => ({ coderWorkspaceId: workspace.id, name: workspace.name, run }));
   const [records, suspects, views] = await Promise.all([
     lifecycle.listOpenWorkspaces(tenant),
     lifecycle.readSuspects(tenant),
     Promise.all(WORKSPACE_ROLES.map((role) => workflows.slotsView(tenant, role))),
   ]);
+  const open = new Set(records.map(({ id }) => id));
+  const owned = await Promise.all(
+    listed.map(async ({ workspace: { id, name }, run }) => {
+      // Few are in no open record: what is over and not gone yet, and what is not ours.
+      const recorded = open.has(name) || (run !== null && (await lifecycle.readWorkspace(tenant, name)) !== null);
+      return { coderWorkspaceId: id, name, run, recorded };
+    }),
+  );
   const slots = views.filter((view) => view !== null);
-  const states = await describeAll(needs, idsToDescribe({ tenant, owned, records, slots }));
-  const decision = decideReconcile({ tenant, owned, records, slots, states, suspects });
+  const decision = await decideOnDescribed(
+    { ...workflows, describe: needs.describe },
+    { tenant, served: tenants, owned, records, slots },
+    suspects,
+  );
   // Before acting: a round that dies on the way is repeated by the next one, whatever it got done.
   await lifecycle.writeSuspects(tenant, decision.suspects);
   for (const action of decision.actions) await act(needs, workflows, tenant, action);
   return { seen: owned.length, suspected: decision.suspects.length, acted: decision.actions.length };
-}
-
-/** One that cannot be described is left out: nothing is decided about it. */
-async function describeAll(
-  needs: WorkspaceDependencies,
-  ids: readonly string[],
-): Promise<ReadonlyMap<string, OwnerState>> {
-  const states = new Map<string, OwnerState>();
-  for (let start = 0; start < ids.length; start += AT_ONCE) {
-    const some = ids.slice(start, start + AT_ONCE).map(async (id) => {
-      const state = await needs.describe(id).catch(() => null);
-      if (state !== null) states.set(id, state);
-    });
-    await Promise.all(some);
-  }
-  return states;
 }
 
 async function act(
@@ -95,9 +87,16 @@ async function act(
       });
       return;
     }
-    case 'hold_slot': {
-      const capacity = needs.registry.registry.agents[action.role].maxWorkers;
-      await needs.signalSlots(tenant, action.role, { kind: 'held', holder: action.holder, capacity });
+    case 'hold_slot':
+    case 'ask_slot': {
+      const { role, holder } = action;
+      const capacity = needs.registry.registry.agents[role].maxWorkers;
+      const kind = action.kind === 'hold_slot' ? 'held' : 'request';
+      await needs.signalSlots(tenant, role, { kind, holder, capacity });
+      return;
+    }
+    case 'quarantine_slot': {
+      await needs.signalSlots(tenant, action.role, { kind: 'quarantine', holder: action.holder });
       return;
     }
   }

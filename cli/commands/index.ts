@@ -6,6 +6,7 @@ import { completionCommand } from './completion.ts';
 import { configCommand } from './config.ts';
 import { doctorCommand } from './doctor.ts';
 import { downCommand } from './down.ts';
+import { evidenceCommand, findingCommand } from './evidence.ts';
 import { gateCommand } from './gate.ts';
 import { keysCommand } from './keys.ts';
 import { killSwitchCommand } from './kill-switch.ts';
@@ -34,6 +35,8 @@ export function addCommands(program: Command): void {
   program.addCommand(killSwitchCommand());
   program.addCommand(policyCommand());
   program.addCommand(gateCommand());
+  program.addCommand(evidenceCommand());
+  program.addCommand(findingCommand());
   program.addCommand(auditCommand());
   program.addCommand(eventsCommand());
   program.addCommand(verdictCommand());

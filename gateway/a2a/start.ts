@@ -9,6 +9,7 @@ import { controlQueue } from '../../schemas/queues.ts';
 import type { AcceptedRequest } from '../../schemas/verify/request.ts';
 import { verifyStartSight } from '../../schemas/verify/start.ts';
 import { GATEWAY_WORKFLOWS, type VerifyInput } from '../../schemas/verify/workflow.ts';
+import { shortened } from '../../schemas/text.ts';
 import { parseVerifyWorkflowId } from '../../schemas/workflow-ids.ts';
 import type { GatewayContext } from '../context.ts';
 
@@ -54,11 +55,11 @@ function startOptions(accepted: AcceptedRequest): WorkflowStartOptions {
 function outcomeOf(thrown: unknown): StartOutcome {
   const cause: unknown = thrown instanceof Error ? (thrown.cause ?? thrown) : thrown;
   if (isGrpcServiceError(cause)) {
-    if (CERTAIN_REFUSALS.has(cause.code)) return { refused: cause.details.slice(0, 200) };
+    if (CERTAIN_REFUSALS.has(cause.code)) return { refused: shortened(cause.details, 200) };
     return 'unknown';
   }
   // Not from the server at all: the options could not be encoded, so nothing was sent.
-  return { refused: thrown instanceof Error ? thrown.message.slice(0, 200) : 'the start could not be sent' };
+  return { refused: thrown instanceof Error ? shortened(thrown.message, 200) : 'the start could not be sent' };
 }
 
 const probedAt = new WeakMap<object, number>();

@@ -11,13 +11,16 @@ import {
   type ReviewAnswer,
   type SubmitAnswer,
 } from '../../schemas/harness-api.ts';
+import { ticketUpdateId } from '../../schemas/ticket/update-id.ts';
+import type { TicketUpdateArguments, TicketUpdateName } from '../../schemas/ticket/workflow.ts';
 import type { GatewayContext } from '../context.ts';
 import { parsed, readBody, readJsonBody } from '../http/body.ts';
 import { answerReview } from './approvals.ts';
 import { approvalAskSchema, submitPlanSchema, submitReadySchema, submitSegmentSchema } from './bodies.schema.ts';
 import { harnessContext } from './context.ts';
 import { agentOf, seatedAgent, type HarnessContextParts, type Seated } from './seat.ts';
-import { updateTicket, type Taken } from '../ticket-updates.ts';
+import { Submissions } from './submissions.ts';
+import { updateTicket } from '../ticket-updates.ts';
 
 const SMALL_BODY_BYTES = 4096;
 const REVIEWS = '/v1/harness/reviews/:name';
@@ -36,7 +39,19 @@ function asked<T extends { readonly revision: number }>({ assignment }: Seated, 
 export function harnessRouter(ctx: GatewayContext, connection: StoreConnection): Router {
   const router = Router({ caseSensitive: true, strict: true });
   const parts: HarnessContextParts = { ctx, connection };
+  const submissions = new Submissions(ctx.limits.submissionsPerRevision);
   const body = (req: Request) => readJsonBody(req, SMALL_BODY_BYTES);
+
+  const submit = async <U extends TicketUpdateName>(
+    update: U,
+    { agent, assignment: { revision } }: Seated,
+    request: TicketUpdateArguments[U],
+  ): Promise<SubmitAnswer> => {
+    const ticket = { tenant: agent.tenant, ticket: agent.pair };
+    const submission = { agent, revision, id: ticketUpdateId(update, request) };
+    const taken = await submissions.send(submission, () => updateTicket(ctx, ticket, update, request));
+    return { schema: 'portcullis/submitted/v1', revision: taken.revision, phase: taken.phase };
+  };
 
   router.get(HARNESS_PATHS.context, async (req, res) => {
     const agent = await agentOf(parts, req, ['forge', 'sentinel', 'lore'], 'ask what to do');
@@ -47,19 +62,19 @@ export function harnessRouter(ctx: GatewayContext, connection: StoreConnection):
   router.post(HARNESS_PATHS.plan, async (req, res) => {
     const seated = await seatedAgent(parts, req, ['forge'], 'submit a plan');
     const request = asked(seated, parsed(submitPlanSchema, await body(req)));
-    res.json(submitted(await updateTicket(ctx, ticketOf(seated), 'submitPlan', signed(seated, request))));
+    res.json(await submit('submitPlan', seated, { ...request, by: seated.agent.id }));
   });
 
   router.post(HARNESS_PATHS.segment, async (req, res) => {
     const seated = await seatedAgent(parts, req, ['forge'], 'submit a segment');
     const request = asked(seated, parsed(submitSegmentSchema, await body(req)));
-    res.json(submitted(await updateTicket(ctx, ticketOf(seated), 'submitSegment', signed(seated, request))));
+    res.json(await submit('submitSegment', seated, { ...request, by: seated.agent.id }));
   });
 
   router.post(HARNESS_PATHS.ready, async (req, res) => {
     const seated = await seatedAgent(parts, req, ['forge', 'lore'], 'submit a change as ready');
     const request = asked(seated, parsed(submitReadySchema, await body(req)));
-    res.json(submitted(await updateTicket(ctx, ticketOf(seated), 'submitReady', signed(seated, request))));
+    res.json(await submit('submitReady', seated, { ...request, by: seated.agent.id }));
   });
 
   router.put(REVIEWS, async (req, res) => {
@@ -86,16 +101,4 @@ export function harnessRouter(ctx: GatewayContext, connection: StoreConnection):
   answer(HARNESS_PATHS.approve, 'APPROVED');
   answer(HARNESS_PATHS.reject, 'REJECTED');
   return router;
-}
-
-function ticketOf({ agent }: Seated) {
-  return { tenant: agent.tenant, ticket: agent.pair };
-}
-
-function signed<T extends object>({ agent }: Seated, request: T): T & { readonly by: string } {
-  return { ...request, by: agent.id };
-}
-
-function submitted({ revision, phase }: Taken): SubmitAnswer {
-  return { schema: 'portcullis/submitted/v1', revision, phase };
 }

@@ -77,6 +77,11 @@ test.each(VERIFY_STATUSES.filter((status) => status !== 'completed'))(
   },
 );
 
+test('[inv-08] a run that was refused before it began is no word about the tests, so that it can be run again', () => {
+  const refused = { status: 'rejected', satisfied: false, reasons: ['limit'], gate_grade: ELIGIBLE } as const;
+  expect(answerOf(refused)).toEqual({ status: 'inconclusive', unavailable: 'executor_unavailable' });
+});
+
 test.each(UNSATISFIED_REASONS)('[inv-02] completed with the reason %s never passes', (reason) => {
   for (const satisfied of [true, false]) {
     const answer = answerOf({ status: 'completed', satisfied, reasons: [reason], gate_grade: ELIGIBLE });

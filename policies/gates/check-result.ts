@@ -69,9 +69,9 @@ export function answerOf(result: Said): CheckAnswer {
     case 'executor_lost':
     case 'prepare_failed':
     case 'failed_to_start':
-      return unavailable('executor_unavailable');
     case 'rejected':
-      return judged('not_tested');
+      // Nothing of it says anything about the work; a refused run is past its deadline, signed by a key of before, of another policy.
+      return unavailable('executor_unavailable');
   }
 }
 

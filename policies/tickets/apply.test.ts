@@ -264,12 +264,6 @@ describe('bounds', () => {
     }
     expect(after(state, agentFailed)).toMatchObject({ phase: 'awaiting_human', stop: { cause: 'provider_failed' } });
   });
-
-  test('an unreadable verdict is asked for once more, with a new evaluation', () => {
-    const asked = after(TICKETS.planReview, reviewed('reask'));
-    expect(asked.review?.n).toBe((TICKETS.planReview.review?.n ?? 0) + 1);
-    expect(after(asked, reviewed('reask')).stop?.cause).toBe('unparseable_verdict');
-  });
 });
 
 test('[inv-01] a gate that passes what the reviewer rejected moves nothing: a person looks', () => {

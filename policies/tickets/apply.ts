@@ -6,21 +6,26 @@
  * const step = apply(state, { type: 'readySubmitted', revision: 7, head, at, actor });
  * if (step.ok) state = step.state; // otherwise step.refusal
  */
+import { shortened } from '../../schemas/text.ts';
 import type { TicketEvent } from '../../schemas/ticket/event.ts';
-import { isTerminal } from '../../schemas/ticket/phase.ts';
+import { isStopped, isTerminal } from '../../schemas/ticket/phase.ts';
 import { STATE_LIMITS, type TicketRefusal, type TicketState } from '../../schemas/ticket/state.ts';
 import { onCandidateConflicted, onCandidateMade, onCandidateTested } from './on-candidate.ts';
+import {
+  onDocumentationFailed,
+  onDocumentationIntended,
+  onDocumentationLanded,
+  onDocumentationSubmitted,
+  onNothingToDocument,
+} from './on-documentation.ts';
 import { onGateDecided, onPersonDecided } from './on-gate.ts';
 import {
   onBaseMoved,
   onCiReported,
-  onDocumentationFailed,
-  onDocumentationLanded,
-  onDocumentationSubmitted,
   onLanded,
   onLandingRefused,
+  onLandingUnanswered,
   onMergeIntended,
-  onNothingToDocument,
   onPullRequestOpened,
 } from './on-merge.ts';
 import { onCancelled, onKillSwitchTurned, onOperatorDecided, onRecoveryFailed, onWaitExceeded } from './on-operator.ts';
@@ -36,7 +41,7 @@ import {
 } from './on-workspace.ts';
 import { newest, type Change } from './outcome.ts';
 import { stands } from './passes.ts';
-import { roundOf, waitOf } from './position.ts';
+import { landingUnderWay, roundOf, waitOf } from './position.ts';
 import { ANSWERS_OF_A_LANDING, targetsOf } from './table.ts';
 
 export type Applied =
@@ -58,7 +63,7 @@ export function apply(state: TicketState, event: TicketEvent): Applied {
 
 /** Why the event may not even be looked at, whatever else it says; `null` when it may. */
 export function inadmissible(state: TicketState, event: Pick<TicketEvent, 'type'>): TicketRefusal | null {
-  const { phase, revision, merge } = state;
+  const { phase, revision } = state;
   if (isTerminal(phase)) return { code: 'ticket_ended', details: { phase } };
   if ('revision' in event && typeof event.revision === 'number' && event.revision !== revision) {
     return {
@@ -66,8 +71,10 @@ export function inadmissible(state: TicketState, event: Pick<TicketEvent, 'type'
       details: { event: event.type, revision: event.revision, current: revision },
     };
   }
-  if (merge?.state === 'intended' && !ANSWERS_OF_A_LANDING.includes(event.type)) {
-    return { code: 'merge_in_progress', details: { event: event.type, candidate: merge.candidate } };
+  // Once it has stopped without an answer, an operator may send it on, which asks for that answer again, or give it up.
+  const landing = isStopped(phase) ? null : landingUnderWay(state);
+  if (landing !== null && !ANSWERS_OF_A_LANDING.includes(event.type)) {
+    return { code: 'merge_in_progress', details: { event: event.type, candidate: landing.candidate } };
   }
   if (targetsOf(phase, event.type).length === 0) return { code: 'ticket_phase', details: { event: event.type, phase } };
   return null;
@@ -89,7 +96,7 @@ function settled(before: TicketState, change: Exclude<Change, { kind: 'refused' 
     from: before.phase,
     to: state.phase,
     at: event.at,
-    detail: detail.slice(0, 256),
+    detail: shortened(detail, 256),
   };
   return {
     ...state,
@@ -140,8 +147,12 @@ function handle(state: TicketState, event: TicketEvent): Change {
       return onBaseMoved(state, event);
     case 'landingRefused':
       return onLandingRefused(state, event);
+    case 'landingUnanswered':
+      return onLandingUnanswered(state, event);
     case 'documentationSubmitted':
       return onDocumentationSubmitted(state, event);
+    case 'documentationIntended':
+      return onDocumentationIntended(state, event);
     case 'documentationLanded':
       return onDocumentationLanded(state, event);
     case 'nothingToDocument':

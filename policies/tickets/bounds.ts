@@ -8,8 +8,6 @@ export const TICKET_BOUNDS = {
   rework: 10,
   /** Agents, workspaces and reviewers that failed us. */
   providerFailures: 5,
-  /** Times an unreadable verdict is asked for once more. */
-  reasks: 1,
   /** Tests of one candidate without an answer. */
   tests: 3,
   /** Candidates made because the base moved. */
@@ -25,7 +23,7 @@ const MINUTE = 60;
  * Seconds that one wait may last; `null`: for as long as a person takes. FORGE's waits are longer than any life of a workspace,
  * whose own timer comes first; these catch what no other timer does.
  */
-export const WAIT_BOUND_SECONDS: Readonly<Record<TicketWait, number | null>> = {
+export const WAIT_BOUND_SECONDS = {
   workspace: 60 * MINUTE,
   plan: 5 * 60 * MINUTE,
   segment: 5 * 60 * MINUTE,
@@ -39,4 +37,4 @@ export const WAIT_BOUND_SECONDS: Readonly<Record<TicketWait, number | null>> = {
   documentation: 90 * MINUTE,
   operator: null,
   nothing: null,
-};
+} as const satisfies Readonly<Record<TicketWait, number | null>>;

@@ -4,6 +4,7 @@ import type { TicketState } from '../../schemas/ticket/state.ts';
 import { TICKET_BOUNDS } from './bounds.ts';
 import { enter, mismatch, moved, nextEvaluation, refs, refused, stop, type Change } from './outcome.ts';
 import { sendBack } from './rework.ts';
+import { shortened } from '../../schemas/text.ts';
 
 export function onCandidateMade(state: TicketState, event: EventOf<'candidateMade'>): Change {
   const { commit, base, head } = event.candidate;
@@ -24,7 +25,7 @@ export function onCandidateConflicted(state: TicketState, event: EventOf<'candid
     cause: 'conflict',
     feedback: {
       from: 'conflict',
-      detail: `The change conflicts with ${event.base} in ${paths.join(', ')}.`.slice(0, 1024),
+      detail: shortened(`The change conflicts with ${event.base} in ${paths.join(', ')}.`, 1024),
       refs: [event.base],
     },
   });
@@ -47,7 +48,7 @@ export function onCandidateTested(state: TicketState, event: EventOf<'candidateT
         of: 'merge',
         at: event.at,
         cause: `tests failed: ${event.detail}`,
-        feedback: { from: 'test', detail: event.detail.slice(0, 1024), refs: refs(event.refs) },
+        feedback: { from: 'test', detail: shortened(event.detail, 1024), refs: refs(event.refs) },
       });
     case 'unanswered':
     case 'not_tested': {

@@ -3,7 +3,9 @@ import type { EventOf } from '../../schemas/ticket/event.ts';
 import { isReview, type ReviewPhase } from '../../schemas/ticket/phase.ts';
 import { STATE_LIMITS, type TicketPass, type TicketReview, type TicketState } from '../../schemas/ticket/state.ts';
 import { enter, mismatch, moved, newest, noted, refs, refused, stop, type Change, type Refused } from './outcome.ts';
+import { withoutAccepted } from './rejected.ts';
 import { sendBack } from './rework.ts';
+import { shortened } from '../../schemas/text.ts';
 
 export function onGateDecided(state: TicketState, event: EventOf<'gateDecided'>): Change {
   const { review, phase } = state;
@@ -37,7 +39,7 @@ export function onGateDecided(state: TicketState, event: EventOf<'gateDecided'>)
         cause: reason,
         feedback: {
           from: 'gate',
-          detail: event.reasons.join('; ').slice(0, 1024),
+          detail: shortened(event.reasons.join('; '), 1024),
           refs: [event.evaluationKey, ...refs(event.blockers)],
         },
       });
@@ -102,8 +104,7 @@ function advance(state: TicketState, phase: ReviewPhase, pass: TicketPass): Tick
     ...state,
     passes: newest([...state.passes, pass], STATE_LIMITS.ids),
     feedback: null,
-    rejected: null,
-    attempts: { ...state.attempts, reasks: 0 },
+    rejected: withoutAccepted(state),
   };
   switch (phase) {
     case 'plan_review':
@@ -117,7 +118,7 @@ function advance(state: TicketState, phase: ReviewPhase, pass: TicketPass): Tick
 
 function withFirstSegment(state: TicketState): TicketState {
   const of = state.plan?.segments ?? 1;
-  return withRounds(state, { n: 1, of, passed: 0, base: state.head });
+  return withRounds({ ...state, rejected: [] }, { n: 1, of, passed: 0, base: state.head });
 }
 
 function withNextSegment(state: TicketState): TicketState {
@@ -125,7 +126,7 @@ function withNextSegment(state: TicketState): TicketState {
   if (segment === null) return state;
   const { n, of } = segment;
   return n < of
-    ? withRounds(state, { n: n + 1, of, passed: n, base: state.head })
+    ? withRounds({ ...state, rejected: [] }, { n: n + 1, of, passed: n, base: state.head })
     : withRounds(state, { ...segment, passed: of });
 }
 

@@ -1,9 +1,10 @@
-/** Landing exactly what was judged, and documenting it. */
+/** Landing exactly what was judged. */
 import type { EventOf } from '../../schemas/ticket/event.ts';
 import type { TicketState } from '../../schemas/ticket/state.ts';
 import { TICKET_BOUNDS } from './bounds.ts';
-import { enter, mismatch, moved, nextEvaluation, refused, stop, type Change } from './outcome.ts';
+import { enter, mismatch, moved, refused, stop, type Change } from './outcome.ts';
 import { standingPass } from './passes.ts';
+import { landingUnderWay } from './position.ts';
 import { sendBack } from './rework.ts';
 
 export function onPullRequestOpened(state: TicketState, event: EventOf<'pullRequestOpened'>): Change {
@@ -41,13 +42,15 @@ export function onCiReported(state: TicketState, event: EventOf<'ciReported'>): 
 
 /** @returns refusal unless the gate passed exactly this candidate in this execution */
 export function onMergeIntended(state: TicketState, event: EventOf<'mergeIntended'>): Change {
-  const { candidate, evaluationKey } = event;
+  const { candidate, base, evaluationKey, epoch } = event;
   const pass = standingPass(state, 'merge');
   if (pass === null) return mismatch(event.type, 'pass', evaluationKey, 'none');
   if (candidate !== pass.candidate) return mismatch(event.type, 'candidate', candidate, pass.candidate ?? 'none');
+  if (base !== state.candidate?.base) return mismatch(event.type, 'base', base, state.candidate?.base ?? 'none');
   if (evaluationKey !== pass.evaluationKey) return mismatch(event.type, 'pass', evaluationKey, pass.evaluationKey);
   if (state.pr !== null && state.pr.ci !== 'pass') return mismatch(event.type, 'ci', state.pr.ci, 'pass');
-  return moved({ ...state, merge: { state: 'intended', candidate, evaluationKey } }, `landing ${candidate}`);
+  const merge = { state: 'intended', candidate, base, evaluationKey, epoch } as const;
+  return moved({ ...state, merge }, `landing ${candidate}`);
 }
 
 export function onLanded(state: TicketState, event: EventOf<'landed'>): Change {
@@ -89,31 +92,13 @@ export function onLandingRefused(state: TicketState, event: EventOf<'landingRefu
   );
 }
 
-export function onDocumentationSubmitted(state: TicketState, event: EventOf<'documentationSubmitted'>): Change {
-  const { documentation } = state;
-  if (documentation !== null) return mismatch(event.type, 'documentation', event.head, documentation.head);
-  if (event.head === state.merge?.candidate) return refused('candidate_unchanged', { commit: event.head });
-  const counted = nextEvaluation(state);
-  const n = counted.attempts.evaluations;
-  return moved({ ...counted, documentation: { head: event.head, n, landed: false } }, `documentation at ${event.head}`);
-}
-
-export function onDocumentationLanded(state: TicketState, event: EventOf<'documentationLanded'>): Change {
-  const detail = `documented at ${event.commit}`;
-  if (event.incident === null) return moved({ ...state, phase: 'done' }, detail);
-  const landed = { ...state, documentation: { head: event.commit, n: state.documentation?.n ?? 0, landed: true } };
-  return moved(stop(landed, 'awaiting_human', 'landing_incident', event.incident, 'documenting'), detail);
-}
-
-export function onNothingToDocument(state: TicketState): Change {
-  return moved({ ...state, phase: 'done' }, 'nothing to document');
-}
-
-export function onDocumentationFailed(state: TicketState, event: EventOf<'documentationFailed'>): Change {
-  const docs = state.attempts.docs + 1;
-  const counted = { ...state, documentation: null, attempts: { ...state.attempts, docs } };
-  const detail = `documentation failed: ${event.reason}`;
-  return docs >= TICKET_BOUNDS.docs
-    ? moved(stop(counted, 'awaiting_human', 'documentation_failed', event.reason, 'documenting'), detail)
-    : moved(counted, detail);
+/** The intent is kept: whoever sends the ticket on finds out first whether it landed. */
+export function onLandingUnanswered(state: TicketState, event: EventOf<'landingUnanswered'>): Change {
+  const landing = landingUnderWay(state);
+  if (landing === null) return refused('ticket_phase', { event: event.type, phase: state.phase });
+  const resume = state.phase === 'documenting' ? 'documenting' : 'merging';
+  return moved(
+    stop(state, 'awaiting_human', 'landing_unanswered', event.reason, resume),
+    `whether ${landing.candidate} landed is not known: ${event.reason}`,
+  );
 }

@@ -4,12 +4,18 @@ import { isStopped, isWorkPhase, REVIEW_OF_GATE, type WorkPhase } from '../../sc
 import type { TicketReview, TicketState } from '../../schemas/ticket/state.ts';
 import { enter, moved, newExecution, refused, stop, withoutCandidate, type Change } from './outcome.ts';
 import { standingPass } from './passes.ts';
+import { landingUnderWay } from './position.ts';
 import { FRESH_ATTEMPTS } from './ticket.ts';
 
 export function onOperatorDecided(state: TicketState, event: EventOf<'operatorDecided'>): Change {
   const { decision, reason } = event;
-  if (decision === 'abandon') return moved(end(state), `abandoned: ${reason}`);
+  if (decision === 'abandon') return moved(end(state), `abandoned: ${reason}${unanswered(state)}`);
   const { resumePhase } = state;
+  const landing = landingUnderWay(state);
+  // A new execution begins with nothing of the old one, so what became of its landing has to be known first.
+  if (decision === 'resume' && landing !== null) {
+    return refused('merge_in_progress', { event: `${event.type} (${decision})`, candidate: landing.candidate });
+  }
   // What is at work goes on by itself; only what has stopped can be told to.
   if (!isStopped(state.phase) || resumePhase === null) {
     return refused('ticket_phase', { event: `${event.type} (${decision})`, phase: state.phase });
@@ -24,6 +30,8 @@ export function onOperatorDecided(state: TicketState, event: EventOf<'operatorDe
 
 /** Goes on where it stopped, in the same execution. */
 function retry(state: TicketState, phase: WorkPhase): TicketState {
+  // It may have landed already: read back before anything else.
+  if (landingUnderWay(state) !== null) return enter(state, phase);
   if (phase === 'merging' && standingPass(state, 'merge') === null) {
     return enter({ ...state, candidate: null, pr: null, merge: null }, 'testing');
   }
@@ -31,7 +39,7 @@ function retry(state: TicketState, phase: WorkPhase): TicketState {
   if (review === null || !(stop?.cause === 'gate_human_required' || review.people.length > 0)) {
     return enter(phase === 'building' && state.candidate !== null ? withoutCandidate(state) : state, phase);
   }
-  const again = enter({ ...state, feedback: null, rejected: null }, REVIEW_OF_GATE[review.gate]);
+  const again = enter({ ...state, feedback: null }, REVIEW_OF_GATE[review.gate]);
   return again.review === null ? again : { ...again, review: evaluatedAgain(review, again.review) };
 }
 
@@ -60,7 +68,13 @@ export function onWaitExceeded(state: TicketState, event: EventOf<'waitExceeded'
 }
 
 export function onCancelled(state: TicketState, event: EventOf<'cancelled'>): Change {
-  return moved(end(state), `cancelled: ${event.reason}`);
+  return moved(end(state), `cancelled: ${event.reason}${unanswered(state)}`);
+}
+
+/** What is given up without an answer may be on its branch. */
+function unanswered(state: TicketState): string {
+  const landing = landingUnderWay(state);
+  return landing === null ? '' : `; whether ${landing.candidate} landed is not known`;
 }
 
 /** What has landed stays landed: then only its documentation is given up. */

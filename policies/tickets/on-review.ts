@@ -1,10 +1,13 @@
 /** Reviews: the approval, the verdict's route, and what kept verification from answering. */
 import type { EventOf } from '../../schemas/ticket/event.ts';
-import { isReview, type ReviewPhase } from '../../schemas/ticket/phase.ts';
+import { isReview } from '../../schemas/ticket/phase.ts';
 import type { TicketReview, TicketState } from '../../schemas/ticket/state.ts';
 import { TICKET_BOUNDS } from './bounds.ts';
 import { mismatch, moved, noted, openEvaluation, refs, refused, stop, type Change } from './outcome.ts';
 import { withRejection } from './rework.ts';
+
+/** It was asked for once more by the verification itself. */
+const UNREAD = 'the verdict could not be read, twice';
 
 export function onReviewAnswered(state: TicketState, event: EventOf<'reviewAnswered'>): Change {
   const { review } = state;
@@ -35,13 +38,16 @@ export function onReviewed(state: TicketState, event: EventOf<'reviewed'>): Chan
       const judged: TicketReview = { ...review, subjectDigest, route };
       return moved({ ...state, review: judged }, `verified, ${route}`);
     }
-    case 'reask':
-      return reask(state, phase);
     case 'human': {
+      // Kept for the person: what they put on record is evaluated with what the reviewer left open.
+      const judged: TicketReview = { ...review, subjectDigest, route };
+      if (event.unreadable === true) {
+        const unread = stop(withBlocking(state, event), 'awaiting_human', 'unparseable_verdict', UNREAD, phase);
+        return moved({ ...unread, review: judged }, UNREAD);
+      }
       const listed = withRejection(withBlocking(state, event), event.at, `NEEDS_HUMAN: ${why}`, event.refs);
       const stopped = stop(listed, 'awaiting_human', 'reviewer_asked', why, phase);
-      // Kept for the person: what they put on record is evaluated with what the reviewer left open.
-      return moved({ ...stopped, review: { ...review, subjectDigest, route } }, 'the reviewer asks for a person');
+      return moved({ ...stopped, review: judged }, 'the reviewer asks for a person');
     }
     case 'stop': {
       const listed = withRejection(withBlocking(state, event), event.at, `BLOCKED_UPSTREAM: ${why}`, event.refs);
@@ -53,15 +59,6 @@ export function onReviewed(state: TicketState, event: EventOf<'reviewed'>): Chan
 /** No gate is asked about it, so what the reviewer found is kept here for whoever judges next. */
 function withBlocking(state: TicketState, { blocking = [] }: EventOf<'reviewed'>): TicketState {
   return { ...state, blockers: refs([...new Set([...state.blockers, ...blocking])]) };
-}
-
-function reask(state: TicketState, phase: ReviewPhase): Change {
-  if (state.attempts.reasks >= TICKET_BOUNDS.reasks) {
-    const detail = 'the verdict could not be read, twice';
-    return moved(stop(state, 'awaiting_human', 'unparseable_verdict', detail, phase), detail);
-  }
-  const attempts = { ...state.attempts, reasks: state.attempts.reasks + 1 };
-  return moved(openEvaluation({ ...state, attempts }, phase), 'the verdict could not be read; asked once more');
 }
 
 export function onVerificationUnavailable(state: TicketState, event: EventOf<'verificationUnavailable'>): Change {

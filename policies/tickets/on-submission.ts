@@ -3,32 +3,32 @@ import type { EventOf } from '../../schemas/ticket/event.ts';
 import type { TicketState } from '../../schemas/ticket/state.ts';
 import { enter, mismatch, moved, refused, type Change } from './outcome.ts';
 import { standingPass } from './passes.ts';
+import { wasRejected } from './rejected.ts';
 
 export function onPlanSubmitted(state: TicketState, event: EventOf<'planSubmitted'>): Change {
   const { commit, digest, segments } = event.plan;
-  const unchanged = state.rejected !== null && (commit === state.rejected || digest === state.plan?.digest);
-  if (unchanged) return refused('candidate_unchanged', { commit });
+  if (wasRejected(state, { commit, content: digest })) return refused('candidate_unchanged', { commit });
   const revision = (state.plan?.revision ?? 0) + 1;
   const planned: TicketState = {
     ...state,
     plan: { revision, digest, commit, segments },
     head: commit,
+    tree: null,
     segment: null,
-    rejected: null,
-    attempts: { ...state.attempts, reasks: 0 },
   };
   return moved(enter(planned, 'plan_review'), `plan ${revision} at ${commit}`);
 }
 
 export function onSegmentSubmitted(state: TicketState, event: EventOf<'segmentSubmitted'>): Change {
   const { segment } = state;
-  const { n, head } = event;
+  const { n, head, tree } = event;
   if (segment === null) return refused('ticket_phase', { event: event.type, phase: state.phase });
   if (segment.passed === segment.of) return mismatch(event.type, 'segment', n, 'none: all have passed');
   if (n !== segment.n) return mismatch(event.type, 'segment', n, segment.n);
-  if (head === state.rejected || head === segment.base) return refused('candidate_unchanged', { commit: head });
-  const built: TicketState = { ...state, head, rejected: null, attempts: { ...state.attempts, reasks: 0 } };
-  return moved(enter(built, 'segment_review'), `segment ${n} at ${head}`);
+  if (head === segment.base || wasRejected(state, { commit: head, content: tree })) {
+    return refused('candidate_unchanged', { commit: head });
+  }
+  return moved(enter({ ...state, head, tree }, 'segment_review'), `segment ${n} at ${head}`);
 }
 
 export function onReadySubmitted(state: TicketState, event: EventOf<'readySubmitted'>): Change {
@@ -37,6 +37,6 @@ export function onReadySubmitted(state: TicketState, event: EventOf<'readySubmit
   if (segment.passed < segment.of) return mismatch(event.type, 'segment', 'all', segment.n);
   if (event.head !== state.head) return mismatch(event.type, 'head', event.head, state.head);
   if (standingPass(state, 'segment') === null) return mismatch(event.type, 'segment', 'all', segment.n);
-  const attempts = { ...state.attempts, tests: 0, candidates: 0, reasks: 0 };
+  const attempts = { ...state.attempts, tests: 0, candidates: 0 };
   return moved(enter({ ...state, candidate: null, attempts }, 'testing'), `ready at ${event.head}`);
 }

@@ -74,13 +74,13 @@ export function onWorkspaceEnded(state: TicketState, event: EventOf<'workspaceEn
   const without = { ...state, workspaces: state.workspaces.filter((workspace) => workspace !== ended) };
   const detail = `${ended.role} workspace ${ended.workspaceGeneration} ended (${event.trigger}, ${event.fate})`;
   const { phase } = state;
-  const atWork = isWorkPhase(phase) && WORKERS[phase] === ended.role;
+  const atWork = isWorkPhase(phase) && WORKERS[phase] === ended.role && state.documentation === null;
   if (!atWork || ended.status === 'releasing') return noted(without, detail);
   if (event.became === 'never_ready') return afterFailure(without, phase, detail);
   return afterLoss(without, phase, detail);
 }
 
-/** Whose workspace a phase works in. */
+/** Whose workspace a phase works in; what LORE submitted is not lost with it. */
 const WORKERS: Readonly<Partial<Record<WorkPhase, 'forge' | 'lore'>>> = {
   planning: 'forge',
   building: 'forge',

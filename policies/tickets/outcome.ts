@@ -8,6 +8,7 @@ import {
   type TicketRefusal,
   type TicketState,
 } from '../../schemas/ticket/state.ts';
+import { shortened } from '../../schemas/text.ts';
 
 /** `moved`: a transition, so the revision grows. `noted`: recorded beside it; what was decided on the revision still holds. */
 export type Change =
@@ -64,7 +65,7 @@ export function stop(
   detail: string,
   resumePhase: WorkPhase,
 ): TicketState {
-  return { ...state, phase, review: null, stop: { cause, detail: detail.slice(0, 512) }, resumePhase };
+  return { ...state, phase, review: null, stop: { cause, detail: shortened(detail, 512) }, resumePhase };
 }
 
 /** The candidate is dropped, and with it what said that every segment is good: the last one is built again. */

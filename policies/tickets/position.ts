@@ -1,4 +1,5 @@
 /** Where a ticket stands, derived from its state: what it waits for, which round it is in, what has to be done next. */
+import type { LandingIntent } from '../../schemas/ticket/landing.ts';
 import { isTerminal, type TicketGate, type TicketWait, type WorkPhase } from '../../schemas/ticket/phase.ts';
 import type { TicketState, TicketWorkspace } from '../../schemas/ticket/state.ts';
 
@@ -7,7 +8,7 @@ export type TicketStep =
   | { readonly do: 'produce'; readonly role: 'forge'; readonly what: 'plan' | 'segment' | 'ready' }
   | { readonly do: 'verify'; readonly gate: TicketGate }
   | { readonly do: 'decide'; readonly gate: TicketGate }
-  | { readonly do: 'makeCandidate' | 'test' | 'land' | 'document' | 'awaitOperator' | 'end' };
+  | { readonly do: 'makeCandidate' | 'test' | 'intend' | 'land' | 'document' | 'awaitOperator' | 'end' };
 
 export function stepOf(state: TicketState): TicketStep {
   const { phase, segment, review } = state;
@@ -27,9 +28,9 @@ export function stepOf(state: TicketState): TicketStep {
     case 'testing':
       return { do: state.candidate === null ? 'makeCandidate' : 'test' };
     case 'merging':
-      return { do: 'land' };
+      return { do: landingUnderWay(state) === null ? 'intend' : 'land' };
     case 'documenting':
-      return { do: 'document' };
+      return { do: landingUnderWay(state) === null ? 'document' : 'land' };
     case 'blocked':
     case 'awaiting_human':
       return { do: 'awaitOperator' };
@@ -56,6 +57,7 @@ export function waitOf(state: TicketState): TicketWait {
       return 'candidate';
     case 'test':
       return 'test';
+    case 'intend':
     case 'land':
       return state.pr !== null && state.pr.ci !== 'pass' ? 'ci' : 'merge';
     case 'document':
@@ -65,6 +67,11 @@ export function waitOf(state: TicketState): TicketWait {
     case 'end':
       return 'nothing';
   }
+}
+
+/** What may be on its branch already: its landing has begun, and nobody has heard how it ended. */
+export function landingUnderWay({ merge, documentation }: TicketState): LandingIntent | null {
+  return merge?.state === 'intended' ? merge : (documentation?.landing ?? null);
 }
 
 /** The one workspace of the role that is not being released. */

@@ -53,17 +53,16 @@ const MUTANTS: Readonly<Record<TicketProperty, Apply>> = {
     after.head === before.head ? after : { ...after, passes: before.passes },
   ),
   'every bound holds, and a person comes after it': (state, event) => {
-    const answer = apply({ ...state, attempts: { ...state.attempts, reasks: 0 } }, event);
-    if (!answer.ok || event.type !== 'reviewed' || event.route !== 'reask') return answer;
-    const attempts = { ...answer.state.attempts, reasks: state.attempts.reasks + 1 };
+    const answer = apply({ ...state, attempts: { ...state.attempts, tests: 0 } }, event);
+    if (!answer.ok || event.type !== 'candidateTested' || event.status !== 'not_tested') return answer;
+    const attempts = { ...answer.state.attempts, tests: state.attempts.tests + 1 };
     return { ...answer, state: { ...answer.state, attempts } };
   },
-  'an unchanged candidate is never judged again after it was sent back': (state, event) => {
-    const answer = apply({ ...state, rejected: null }, event);
-    return answer.ok && answer.state.rejected === null
-      ? { ...answer, state: { ...answer.state, rejected: state.rejected } }
-      : answer;
-  },
+  // Only the latest is known.
+  'an unchanged candidate is never judged again after it was sent back': changing((after) => ({
+    ...after,
+    rejected: after.rejected.slice(-1),
+  })),
   'what it waits for is always said': changing((after) =>
     after.phase === 'merging' ? { ...after, waitingOn: 'nothing' } : after,
   ),

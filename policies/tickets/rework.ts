@@ -3,6 +3,8 @@ import type { TicketGate, WorkPhase } from '../../schemas/ticket/phase.ts';
 import { STATE_LIMITS, type TicketFeedback, type TicketReview, type TicketState } from '../../schemas/ticket/state.ts';
 import { TICKET_BOUNDS } from './bounds.ts';
 import { enter, moved, newest, stop, withoutCandidate, type Change } from './outcome.ts';
+import { withRejected } from './rejected.ts';
+import { shortened } from '../../schemas/text.ts';
 
 export interface SentBack {
   /** What was judged: the plan, a segment, the merge candidate. */
@@ -43,7 +45,7 @@ function withFeedback(state: TicketState, sent: SentBack): TicketState {
   return {
     ...withRejection(state, sent.at, sent.cause, sent.feedback.refs),
     feedback: sent.feedback,
-    rejected: sent.of === 'plan' ? (state.plan?.commit ?? state.head) : state.head,
+    rejected: withRejected(state, sent),
     review: null,
   };
 }
@@ -51,6 +53,6 @@ function withFeedback(state: TicketState, sent: SentBack): TicketState {
 /** Adds to the lineage that a person is shown. */
 export function withRejection(state: TicketState, at: number, cause: string, refs: readonly string[]): TicketState {
   const { phase, round } = state;
-  const entry = { at, phase, round, cause: cause.slice(0, 256), refs: refs.slice(0, 16) };
+  const entry = { at, phase, round, cause: shortened(cause, 256), refs: refs.slice(0, 16) };
   return { ...state, lineage: newest([...state.lineage, entry], STATE_LIMITS.lineage) };
 }

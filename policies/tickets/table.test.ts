@@ -1,10 +1,11 @@
 /** The table of spec/tickets.md, walked: every edge is reached, and everything that is not an edge is refused by name. */
 import { describe, expect, test } from 'vitest';
 import type { TicketEventType } from '../../schemas/ticket/event.ts';
-import { isTerminal, TERMINAL_PHASES, TICKET_PHASES, type TicketPhase } from '../../schemas/ticket/phase.ts';
+import { isStopped, isTerminal, TERMINAL_PHASES, TICKET_PHASES, type TicketPhase } from '../../schemas/ticket/phase.ts';
 import { EVENT_MAKERS, SAMPLES, samplesIn } from '../../test/support/ticket-fixtures.ts';
 import { apply } from './apply.ts';
-import { targetsOf } from './table.ts';
+import { landingUnderWay } from './position.ts';
+import { ANSWERS_OF_A_LANDING, targetsOf } from './table.ts';
 
 const FRESH = 0xf5e5;
 const TYPES: readonly TicketEventType[] = [...new Set(EVENT_MAKERS.map(({ type }) => type))];
@@ -35,11 +36,8 @@ describe('everything else', () => {
     for (const { state, applied } of tried) {
       expect(applied.ok).toBe(false);
       if (applied.ok) continue;
-      const expected = isTerminal(phase)
-        ? 'ticket_ended'
-        : state.merge?.state === 'intended'
-          ? 'merge_in_progress'
-          : 'ticket_phase';
+      const landing = !isStopped(phase) && landingUnderWay(state) !== null && !ANSWERS_OF_A_LANDING.includes(type);
+      const expected = isTerminal(phase) ? 'ticket_ended' : landing ? 'merge_in_progress' : 'ticket_phase';
       expect(applied.refusal.code).toBe(expected);
     }
   });

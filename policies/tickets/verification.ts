@@ -23,26 +23,26 @@ export function eventOfReview(
     case 'unavailable':
       return { ...decided, type: 'verificationUnavailable', n, reason: outcome.reason };
     case 'checked': {
-      // A check that failed is the gate's to judge, and no model was asked; without one there is no answer at all.
-      if (testStatusOf(outcome) !== 'failed') {
+      // What is on record decides, so it is the gate's to say and no model was asked; otherwise there is no answer at all.
+      const failureClass = settledBy(outcome);
+      if (failureClass === null) {
         return { ...decided, type: 'verificationUnavailable', n, reason: 'executor_unavailable' };
       }
       const { refs } = outcome;
-      return {
-        ...decided,
-        type: 'reviewed',
-        n,
-        subjectDigest,
-        route: 'retry_producer',
-        failureClass: 'check-failed',
-        refs,
-      };
+      return { ...decided, type: 'reviewed', n, subjectDigest, route: 'retry_producer', failureClass, refs };
     }
     case 'reviewed': {
-      const { route, failureClass, refs, blocking = [] } = outcome;
-      return { ...decided, type: 'reviewed', n, subjectDigest, route, failureClass, refs, blocking };
+      const { route, failureClass, refs, unreadable = false, blocking = [] } = outcome;
+      return { ...decided, type: 'reviewed', n, subjectDigest, route, failureClass, refs, unreadable, blocking };
     }
   }
+}
+
+/** What decides without a reviewer: a failed check, or evidence that is not as it was recorded; `null` for neither. */
+function settledBy(outcome: Extract<VerificationOutcome, { readonly outcome: 'checked' }>): string | null {
+  if (testStatusOf(outcome) === 'failed') return 'check-failed';
+  if (outcome.settled !== true) return null;
+  return outcome.hits?.[0]?.code.replaceAll('_', '-') ?? 'record-unreadable';
 }
 
 /** After the checks of a candidate. */

@@ -3,7 +3,7 @@ import type { TicketPhase, TicketWait } from '../../schemas/ticket/phase.ts';
 import type { StopCause, TicketRejection, TicketReview, TicketState, TicketStop } from '../../schemas/ticket/state.ts';
 import { OVERRIDABLE_CASES } from '../../schemas/gate/vocabulary.ts';
 import { TICKET_BOUNDS, WAIT_BOUND_SECONDS } from './bounds.ts';
-import { liveWorkspace } from './position.ts';
+import { landingUnderWay, liveWorkspace } from './position.ts';
 
 export interface TicketWhy {
   readonly ticket: string;
@@ -110,6 +110,7 @@ export const SENTENCE_OF_STOP: Readonly<Record<StopCause, string>> = {
   candidates_exhausted: `The base moved ${TICKET_BOUNDS.candidates} times while a candidate was judged.`,
   landing_refused: 'The candidate was not landed.',
   landing_incident: 'It has landed while the authority for it changed; an operator has to rule on that.',
+  landing_unanswered: 'Whether the candidate has landed is not known: the branch could not be read back in time.',
   ci_unanswered: 'Continuous integration gives no answer.',
   documentation_failed: `Documenting failed ${TICKET_BOUNDS.docs} times; the change itself has landed.`,
   recovery_failed: 'It could not recover by itself.',
@@ -127,7 +128,8 @@ function unblockedBy(state: TicketState): readonly string[] {
       return [
         ...beforeDeciding(state),
         `portcullis ticket decide ${id} --decision retry --reason …`,
-        `portcullis ticket resume ${id} --reason …`,
+        // A new execution waits for the answer of a landing.
+        ...(landingUnderWay(state) === null ? [`portcullis ticket resume ${id} --reason …`] : []),
         abandon,
       ];
     case 'workspace':
@@ -158,7 +160,12 @@ function beforeDeciding(state: TicketState): readonly string[] {
       return ['portcullis kill-switch off --reason …'];
     case 'landing_incident':
       return [`portcullis incident list, then portcullis incident resolve ${stop.detail} --ruling close --reason …`];
+    case 'landing_unanswered':
+      return [
+        `see that the remote answers and takes the credential (${stop.detail}): a retry reads the branch back, and lands only if it has not`,
+      ];
     case 'reviewer_asked':
+    case 'unparseable_verdict':
     case 'gate_human_required':
     case 'gate_blocked':
     case 'verdict_contradicts_gate':
@@ -179,7 +186,7 @@ function personsCommands(ticket: string, { people }: TicketReview, { cause, deta
   if (people.length > 0) return [`nothing more: ${people.length} recorded, and a retry evaluates with it`];
   const command = `portcullis gate decide ${ticket} --decision`;
   const found = OVERRIDABLE_CASES.find((name) => detail.startsWith(`${name}:`));
-  if (cause === 'reviewer_asked') {
+  if (cause === 'reviewer_asked' || cause === 'unparseable_verdict') {
     return [`${command} override --case inconclusive --reason …, or only a retry: another reviewer looks`];
   }
   if (cause === 'verdict_contradicts_gate') return [`${command} reject --reason …`];

@@ -29,6 +29,17 @@ export function reviewPrompt(parameters: SubjectParameters, reviewer: AskedRevie
   ].join('\n\n');
 }
 
+/**
+ * What the reviewer is told in its second and last turn.
+ * @param unread why its verdict could not be read, in the words for it; `null` when it appended nothing
+ */
+export function reaskPrompt(name: string, unread: string | null): string {
+  const again = `append ${name} with \`portcullis append ${name}\`, then use your approval once: \`portcullis approve\` or \`portcullis reject\`.`;
+  return unread === null
+    ? `Nothing was appended. Write your review, ${again}`
+    : `${unread}\n\nThat message is your review: mend its last block, ${again}`;
+}
+
 const GENERAL_FOCUS = 'Judge only what the ticket asks for and what the change causes.';
 
 const SECURITY_FOCUS = [

@@ -1,78 +1,11 @@
 import { expect, test } from 'vitest';
-import { workspaceWorkflowId } from '../../schemas/workflow-ids.ts';
+import { holding, runOf, secondRound, sightOf, slotsOf } from '../../test/support/reconcile-sights.ts';
+import { recordOf } from '../../test/support/workspace-runs.ts';
 import { workspaceName } from '../../schemas/workspace/name.ts';
-import type { WorkspaceRecord } from '../../schemas/workspace/lifecycle.ts';
-import type { SlotsView } from '../../schemas/workspace/slots.ts';
-import { decideReconcile, idsToDescribe, type ReconcileSight, type RunState } from './reconcile.ts';
-
-const runOf = (n: number, tenant = 'local') =>
-  workspaceWorkflowId({ tenant, ticket: `T-${n}`, role: 'forge', workspaceGeneration: 1 });
-
-function recordOf(run: string, change: Partial<WorkspaceRecord> = {}): WorkspaceRecord {
-  return {
-    schema: 'portcullis/workspace/v1',
-    id: workspaceName(run),
-    run,
-    tenant: 'local',
-    ticket: 'T-1',
-    role: 'forge',
-    workspaceGeneration: 1,
-    execution: { id: 'e1', generation: 1 },
-    purpose: 'building',
-    owner: 'ticket/local/T-1',
-    state: 'ready',
-    phase: 'execute',
-    waitingOn: 'release',
-    detail: '',
-    coderWorkspaceId: `w-${run}`,
-    credentials: [],
-    startedAt: 0,
-    readyAt: 0,
-    deadline: 0,
-    latestDeadline: 0,
-    trigger: null,
-    endedAt: null,
-    ...change,
-  };
-}
-
-function slotsOf(change: Partial<SlotsView>): SlotsView {
-  return {
-    schema: 'portcullis/slots/v1',
-    role: 'forge',
-    capacity: 9,
-    holders: [],
-    waiting: [],
-    quarantined: [],
-    idle: 0,
-    stopped: false,
-    ...change,
-  };
-}
-
-const holding = (holder: string, recorded = true) => ({ holder, recorded, state: 'working' as const, since: 0 });
-
-function sightOf(change: Partial<ReconcileSight>, states: Readonly<Record<string, RunState>> = {}): ReconcileSight {
-  return {
-    tenant: 'local',
-    owned: [],
-    records: [],
-    slots: [],
-    suspects: [],
-    states: new Map(Object.entries(states)),
-    ...change,
-  };
-}
-
-/** What the second of two rounds does that saw the same. */
-function secondRound(sight: ReconcileSight) {
-  const first = decideReconcile(sight);
-  expect(first.actions).toEqual([]);
-  return decideReconcile({ ...sight, suspects: first.suspects }).actions;
-}
+import { decideReconcile, idsBehind, idsToDescribe } from './reconcile.ts';
 
 const run = runOf(1);
-const owned = { coderWorkspaceId: 'w1', name: workspaceName(run), run };
+const owned = { coderWorkspaceId: 'w1', name: workspaceName(run), run, recorded: true };
 
 test.each(['closed', 'absent'] as const)(
   '[inv-13] a workspace whose owner is %s in two rounds running is destroyed under the owner’s id',
@@ -94,12 +27,52 @@ test('an owner that could not be described is nobody’s ground for anything', (
 });
 
 test('[inv-10] a workspace that carries no run of ours is destroyed, and one of another tenant is left alone', () => {
-  const foreign = { coderWorkspaceId: 'w2', name: 'x', run: runOf(1, 'other') };
-  const bare = { coderWorkspaceId: 'w3', name: 'made-by-a-chat', run: null };
-  const odd = { coderWorkspaceId: 'w4', name: 'odd', run: 'something/else' };
+  const foreign = {
+    coderWorkspaceId: 'w2',
+    name: workspaceName(runOf(1, 'other')),
+    run: runOf(1, 'other'),
+    recorded: false,
+  };
+  const bare = { coderWorkspaceId: 'w3', name: 'made-by-a-chat', run: null, recorded: false };
+  const odd = { coderWorkspaceId: 'w4', name: 'odd', run: 'something/else', recorded: false };
   expect(secondRound(sightOf({ owned: [foreign, bare, odd] }))).toEqual([
     { kind: 'destroy_stray', coderWorkspaceId: 'w3', name: 'made-by-a-chat' },
     { kind: 'destroy_stray', coderWorkspaceId: 'w4', name: 'odd' },
+  ]);
+});
+
+test('[inv-10] a workspace of a tenant that nobody serves is destroyed, unless a workflow of that id is open', () => {
+  const unserved = runOf(1, 'zzz');
+  const seen = { coderWorkspaceId: 'w2', name: workspaceName(unserved), run: unserved, recorded: false };
+  expect(idsToDescribe(sightOf({ owned: [seen] }))).toEqual([unserved]);
+  expect(secondRound(sightOf({ owned: [seen] }, { [unserved]: 'absent' }))).toEqual([
+    { kind: 'destroy_stray', coderWorkspaceId: 'w2', name: seen.name },
+  ]);
+  // A control worker of that tenant may run beside this one.
+  expect(secondRound(sightOf({ owned: [seen] }, { [unserved]: 'open' }))).toEqual([]);
+  expect(secondRound(sightOf({ owned: [seen] }))).toEqual([]);
+});
+
+test('[inv-10] a workspace under a run that never was is a stray: a destroyer of that id would be in the way of the real one', () => {
+  const early = { ...owned, recorded: false };
+  const stray = { kind: 'destroy_stray', coderWorkspaceId: 'w1', name: owned.name };
+  expect(secondRound(sightOf({ owned: [early] }, { [run]: 'absent' }))).toEqual([stray]);
+  // A workflow of that id did run, or the store knows of it and Temporal forgot.
+  const destroyed = { kind: 'destroy', run, name: owned.name, coderWorkspaceId: 'w1' };
+  expect(secondRound(sightOf({ owned: [early] }, { [run]: 'closed' }))).toEqual([destroyed]);
+  expect(secondRound(sightOf({ owned: [owned] }, { [run]: 'absent' }))).toEqual([destroyed]);
+});
+
+test('[inv-10] what carries the run of another workspace under a name of its own is a stray, and stands in for nothing', () => {
+  const copy = { coderWorkspaceId: 'w9', name: 'forge-helper', run, recorded: false };
+  const slots = [slotsOf({ holders: [holding(run)] })];
+  const states = { [run]: 'open', 'ticket/local/T-1': 'open' } as const;
+  expect(secondRound(sightOf({ owned: [owned, copy], records: [recordOf(run)], slots }, states))).toEqual([
+    { kind: 'destroy_stray', coderWorkspaceId: 'w9', name: 'forge-helper' },
+  ]);
+  expect(secondRound(sightOf({ owned: [copy], records: [recordOf(run)], slots }, states))).toEqual([
+    { kind: 'destroy_stray', coderWorkspaceId: 'w9', name: 'forge-helper' },
+    { kind: 'tell_vanished', run },
   ]);
 });
 
@@ -119,38 +92,18 @@ test('an owner is told that its workspace vanished', () => {
   expect(secondRound(sightOf({ records: [recordOf(run)], slots }, states))).toEqual([{ kind: 'tell_vanished', run }]);
 });
 
-test('a workspace that exists and that the slots forgot takes its slot again', () => {
-  const states = { [run]: 'open', 'ticket/local/T-1': 'open' } as const;
-  const sight = sightOf({ owned: [owned], records: [recordOf(run)], slots: [slotsOf({})] }, states);
-  expect(secondRound(sight)).toEqual([{ kind: 'hold_slot', role: 'forge', holder: run }]);
-});
-
-test('[inv-11] the slot of a closed holder is freed at once only when it never recorded a workspace', () => {
-  const [used, unused, waiting] = [runOf(2), runOf(3), runOf(4)];
-  const slots = [
-    slotsOf({ holders: [holding(used), holding(unused, false)], waiting: [{ holder: waiting, since: 0 }] }),
-  ];
-  const states = { [used]: 'closed', [unused]: 'closed', [waiting]: 'absent' } as const;
-  expect(secondRound(sightOf({ slots }, states))).toEqual([
-    { kind: 'free_slot', role: 'forge', holder: waiting },
-    { kind: 'destroy', run: used, name: workspaceName(used), coderWorkspaceId: null },
-    { kind: 'free_slot', role: 'forge', holder: unused },
-  ]);
-});
-
-test('a quarantined workspace whose workflow was ended is destroyed again', () => {
-  const record = recordOf(run, { state: 'quarantined' });
-  const slots = [slotsOf({ quarantined: [{ holder: run, since: 0 }] })];
-  expect(secondRound(sightOf({ owned: [owned], records: [record], slots }, { [run]: 'closed' }))).toEqual([
-    { kind: 'destroy', run, name: owned.name, coderWorkspaceId: 'w1' },
-  ]);
+test('what an action rests on is known by its key: the run, its owner, and the run that a stray carries', () => {
+  const lists = sightOf({ owned: [owned], records: [recordOf(run)] });
+  expect(idsBehind(lists, [`cancel ${run}`])).toEqual([run, 'ticket/local/T-1']);
+  expect(idsBehind(lists, ['destroy_stray w1'])).toEqual([run, 'ticket/local/T-1']);
+  expect(idsBehind(sightOf({ owned: [{ ...owned, run: null }] }), ['destroy_stray w1'])).toEqual([]);
 });
 
 test('200 workspaces are decided in milliseconds, each once', () => {
   const runs = Array.from({ length: 200 }, (_, n) => runOf(n));
   const sight = sightOf(
     {
-      owned: runs.map((one, n) => ({ coderWorkspaceId: `w-${n}`, name: workspaceName(one), run: one })),
+      owned: runs.map((one, n) => ({ coderWorkspaceId: `w-${n}`, name: workspaceName(one), run: one, recorded: true })),
       records: runs.map((one) => recordOf(one)),
       slots: [slotsOf({ holders: runs.map((one) => holding(one)) })],
     },

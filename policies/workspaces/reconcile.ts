@@ -17,20 +17,27 @@ export interface SeenWorkspace {
   readonly name: string;
   /** Null when it carries no run parameter. */
   readonly run: string | null;
+  /** The store has a record of a workspace of this name: it is written before anything carries the name. */
+  readonly recorded: boolean;
 }
 
 export interface ReconcileSight {
   readonly tenant: string;
-  /** Listed before anything was described. */
+  /** Every tenant that has a reconciler beside this one; this one is among them. */
+  readonly served: readonly string[];
+  /** Listed before anything was described, like what follows. */
   readonly owned: readonly SeenWorkspace[];
   /** Records of the store that are not over. */
   readonly records: readonly WorkspaceRecord[];
   readonly slots: readonly SlotsView[];
-  /** State of every run and of every owner that the lists name; one that is missing could not be described. */
+  /** State of every run and of every owner that the lists name; one that is missing is not known. */
   readonly states: ReadonlyMap<string, RunState>;
   /** What the last round suspected. */
   readonly suspects: readonly string[];
 }
+
+/** What was listed, before anything was described. */
+export type ReconcileLists = Pick<ReconcileSight, 'tenant' | 'served' | 'owned' | 'records' | 'slots'>;
 
 export type ReconcileAction =
   /** Its owner is closed: a destroyer under the owner's id. */
@@ -40,7 +47,7 @@ export type ReconcileAction =
       readonly name: string;
       readonly coderWorkspaceId: string | null;
     }
-  /** It carries no run of ours. */
+  /** It belongs to no run of ours. */
   | { readonly kind: 'destroy_stray'; readonly coderWorkspaceId: string; readonly name: string }
   /** Its ticket is closed. */
   | { readonly kind: 'cancel'; readonly run: string }
@@ -48,7 +55,11 @@ export type ReconcileAction =
   /** Its holder is closed and never recorded a workspace. */
   | { readonly kind: 'free_slot'; readonly role: WorkspaceRole; readonly holder: string }
   /** It exists, and the slots do not know. */
-  | { readonly kind: 'hold_slot'; readonly role: WorkspaceRole; readonly holder: string };
+  | { readonly kind: 'hold_slot'; readonly role: WorkspaceRole; readonly holder: string }
+  /** It cannot be destroyed, and the slots do not know: it holds none, and counts towards what stops the role. */
+  | { readonly kind: 'quarantine_slot'; readonly role: WorkspaceRole; readonly holder: string }
+  /** It waits for a slot, and the slots do not know. */
+  | { readonly kind: 'ask_slot'; readonly role: WorkspaceRole; readonly holder: string };
 
 export interface ReconcileDecision {
   readonly actions: readonly ReconcileAction[];
@@ -69,35 +80,47 @@ export function decideReconcile(sight: ReconcileSight): ReconcileDecision {
   };
 }
 
-function* aboutOwned({ tenant, owned, states }: ReconcileSight): Iterable<ReconcileAction> {
-  for (const { coderWorkspaceId, name, run } of owned) {
+function* aboutOwned({ tenant, served, owned, states }: ReconcileSight): Iterable<ReconcileAction> {
+  for (const seen of owned) {
+    const { coderWorkspaceId, name, recorded } = seen;
+    const run = runOf(seen);
     const of = run === null ? null : tenantOf(run);
     if (run === null || of === null) yield { kind: 'destroy_stray', coderWorkspaceId, name };
-    // Another tenant's reconciler looks after its own.
-    else if (of === tenant && isOver(states.get(run))) yield { kind: 'destroy', run, name, coderWorkspaceId };
+    else if (!isOver(states.get(run))) continue;
+    else if (of !== tenant) {
+      // A served tenant's reconciler looks after its own; of any other nobody would ever end it.
+      if (!served.includes(of)) yield { kind: 'destroy_stray', coderWorkspaceId, name };
+    } else if (recorded || states.get(run) === 'closed') yield { kind: 'destroy', run, name, coderWorkspaceId };
+    // A chat made it under a run that is still to come: a destroyer with its id would be in the way of the real one.
+    else yield { kind: 'destroy_stray', coderWorkspaceId, name };
   }
 }
 
 function* aboutRecords({ owned, records, slots, states }: ReconcileSight): Iterable<ReconcileAction> {
-  const present = new Set(owned.map(({ run }) => run));
+  const present = new Set(owned.map(runOf));
   const known = new Set(slots.flatMap(holdersOf));
-  for (const record of records) {
-    const { run, owner, role, state, coderWorkspaceId } = record;
+  // Who waited longest asks first.
+  for (const record of records.toSorted((one, other) => one.startedAt - other.startedAt)) {
+    const { run, owner, role, state, phase, coderWorkspaceId } = record;
     const runState = states.get(run);
     if (isOver(runState)) {
       yield { kind: 'destroy', run, name: record.id, coderWorkspaceId };
       continue;
     }
     if (runState !== 'open') continue;
-    const isEnding = state === 'ending' || state === 'quarantined';
+    const isQuarantined = state === 'quarantined';
+    const isEnding = state === 'ending' || isQuarantined;
     if (isOver(states.get(owner)) && !isEnding) yield { kind: 'cancel', run };
     if (coderWorkspaceId !== null && !isEnding && !present.has(run)) yield { kind: 'tell_vanished', run };
-    if (coderWorkspaceId !== null && !known.has(run)) yield { kind: 'hold_slot', role, holder: run };
+    if (known.has(run)) continue;
+    if (isQuarantined) yield { kind: 'quarantine_slot', role, holder: run };
+    else if (state === 'provisioning' || coderWorkspaceId !== null) yield { kind: 'hold_slot', role, holder: run };
+    else if (state === 'waiting' && phase === 'assign') yield { kind: 'ask_slot', role, holder: run };
   }
 }
 
 function* aboutSlots({ owned, records, slots, states }: ReconcileSight): Iterable<ReconcileAction> {
-  const looked = new Set([...owned.map(({ run }) => run), ...records.map(({ run }) => run)]);
+  const looked = new Set([...owned.map(runOf), ...records.map(({ run }) => run)]);
   for (const { role, holders, waiting, quarantined } of slots) {
     for (const { holder } of waiting) {
       if (isOver(states.get(holder))) yield { kind: 'free_slot', role, holder };
@@ -118,12 +141,34 @@ function* aboutSlots({ owned, records, slots, states }: ReconcileSight): Iterabl
 }
 
 /** Every workflow id whose state a decision needs. */
-export function idsToDescribe(
-  sight: Pick<ReconcileSight, 'tenant' | 'owned' | 'records' | 'slots'>,
-): readonly string[] {
-  const runs = sight.owned.flatMap(({ run }) => (run !== null && tenantOf(run) === sight.tenant ? [run] : []));
+export function idsToDescribe(sight: ReconcileLists): readonly string[] {
+  const runs = sight.owned.flatMap((seen) => {
+    const run = runOf(seen);
+    return run !== null && isLookedAfter(sight, tenantOf(run)) ? [run] : [];
+  });
   const named = sight.records.flatMap(({ run, owner }) => (owner === '' ? [run] : [run, owner]));
   return [...new Set([...runs, ...named, ...sight.slots.flatMap(holdersOf)])];
+}
+
+/** Workflow ids on which actions of these keys rest: described before any of them is suspected or done. */
+export function idsBehind(sight: ReconcileLists, keys: readonly string[]): readonly string[] {
+  const runs = new Map(sight.owned.map((seen) => [seen.coderWorkspaceId, runOf(seen)]));
+  const owners = new Map(sight.records.map(({ run, owner }) => [run, owner]));
+  return keys.flatMap((key) => {
+    const subject = key.slice(key.indexOf(' ') + 1);
+    const run = runs.has(subject) ? (runs.get(subject) ?? null) : subject;
+    return run === null ? [] : [run, owners.get(run) ?? ''].filter((id) => id !== '');
+  });
+}
+
+/** Null for one that is not ours, whatever it carries: a chat can put any run on what it makes, and the name is the run's alone. */
+function runOf({ run, name }: SeenWorkspace): string | null {
+  if (run === null || tenantOf(run) === null) return null;
+  return name === workspaceName(run) ? run : null;
+}
+
+function isLookedAfter({ tenant, served }: ReconcileLists, of: string | null): boolean {
+  return of !== null && (of === tenant || !served.includes(of));
 }
 
 function holdersOf({ holders, waiting, quarantined }: SlotsView): readonly string[] {
@@ -153,6 +198,8 @@ function keyOf(action: ReconcileAction): string {
       return `${action.kind} ${action.coderWorkspaceId}`;
     case 'free_slot':
     case 'hold_slot':
+    case 'quarantine_slot':
+    case 'ask_slot':
       return `${action.kind} ${action.holder}`;
   }
 }

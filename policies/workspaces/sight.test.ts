@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { canonicalText } from '../../schemas/canonical.ts';
 import type { AgentState, BuildState } from '../../schemas/coder/build.ts';
 import type { WorkspaceReading } from '../../schemas/coder/workspace.ts';
 import { provisionSight } from './sight.ts';
@@ -69,6 +70,15 @@ test.each([
   [{ agents: [{ ...agent, status: 'timeout', lifecycle: 'created' }] }, 'agent_timeout'],
 ] as const)('%o is the end, by name', (change, reason) => {
   expect(provisionSight(readingOf(change), null)).toMatchObject({ step: 'failed', reason });
+});
+
+test('[inv-19] what Coder said is cut so that a record can hold it', () => {
+  const jobError = `${'x'.repeat(299)}\u{1f600} and more`;
+  const sight = provisionSight(
+    readingOf({ job: 'failed', jobError, jobErrorCode: `${'E'.repeat(63)}\u{1f600}` }),
+    null,
+  );
+  expect(() => canonicalText(sight)).not.toThrow();
 });
 
 test('what Coder does not show, or has deleted, is never ready', () => {

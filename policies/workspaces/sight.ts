@@ -1,6 +1,7 @@
 /** What a reading of Coder, with the presence at the door, says about a workspace that is being made. */
 import { readiness, type BuildState } from '../../schemas/coder/build.ts';
 import type { WorkspaceReading } from '../../schemas/coder/workspace.ts';
+import { shortened } from '../../schemas/text.ts';
 import type { ProvisionSight } from '../../schemas/workspace/activities.ts';
 
 /** `null`: its role has no executor, so nobody has to be at the door. */
@@ -47,11 +48,11 @@ function readySight({ deadline }: BuildState, door: DoorSight): ProvisionSight {
   return seen('ready', 'agent connected and ready');
 }
 
-/** Text of Coder's is cut: it is shown, never read. */
 function seen(step: ProvisionSight['step'], detail: string): ProvisionSight {
   return { step, detail, reason: '' };
 }
 
+/** Text of Coder's is cut: it is shown, never read. */
 function failed(reason: string, detail: string): ProvisionSight {
-  return { step: 'failed', reason: reason.slice(0, 64), detail: detail.slice(0, 300) };
+  return { step: 'failed', reason: shortened(reason, 64), detail: shortened(detail, 300) };
 }

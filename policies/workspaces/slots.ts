@@ -1,6 +1,6 @@
 /**
  * The fair durable semaphore of a role, as a pure reducer (spec/tickets.md, Slots). A slot that was used is freed only by a proof
- * that its workspace is gone or quarantined; one that never was is freed at once.
+ * that its workspace is gone or quarantined; one that never was is freed at once. That proof ends a quarantine as well.
  */
 import {
   QUARANTINE_LIMIT,
@@ -61,13 +61,13 @@ function take(state: SlotsState, event: SlotsEvent, now: number): SlotsState {
     case 'suspended':
       return moved(state, holder, { state: 'suspended' });
     case 'release':
-      return released(state, holder, event.because === 'gone');
+      return event.because === 'gone' ? gone(state, holder) : released(state, holder);
     case 'lost':
-      return released(state, holder, false);
+      return released(state, holder);
     case 'quarantine':
       return quarantined(state, holder, now);
     case 'resolved':
-      return { ...state, quarantined: state.quarantined.filter((one) => one.holder !== holder) };
+      return resolved(state, holder);
   }
 }
 
@@ -98,10 +98,19 @@ function moved(
   return { ...state, holders };
 }
 
-function released(state: SlotsState, holder: string, proved: boolean): SlotsState {
+function released(state: SlotsState, holder: string): SlotsState {
   const held = state.holders.find((one) => one.holder === holder);
-  if (held?.recorded === true && !proved) return state;
-  return without(state, holder);
+  return held?.recorded === true ? state : without(state, holder);
+}
+
+/** Wherever it is: what quarantined it may have ended before it could say that it is resolved. */
+function gone(state: SlotsState, holder: string): SlotsState {
+  return resolved(without(state, holder), holder);
+}
+
+function resolved(state: SlotsState, holder: string): SlotsState {
+  const quarantined = state.quarantined.filter((one) => one.holder !== holder);
+  return quarantined.length === state.quarantined.length ? state : { ...state, quarantined };
 }
 
 function without(state: SlotsState, holder: string): SlotsState {

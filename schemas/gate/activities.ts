@@ -194,6 +194,8 @@ export interface EvaluationRequest {
   readonly tenant: string;
   readonly kind: GateKind;
   readonly subjectDigest: Digest<'subject'>;
+  /** Number of the evaluation, as in the workflow's id: it is entered as requested once. */
+  readonly n: number;
 }
 
 export interface EvaluatedSubject extends GateOutcome {

@@ -1,7 +1,7 @@
 /**
  * The git of a ticket: what workflows ask of the control plane's own bare repository of the pair. Implemented in
  * `activities/git/activities.ts`. Every call is repeatable: the same input again gives the same answer, or names what moved.
- * Contents travel by commit and digest; only reviews, which are small, travel themselves.
+ * Contents travel by commit and digest.
  */
 import type { ContentDigest, Digest } from '../digest.ts';
 
@@ -63,22 +63,6 @@ export interface ChangeRequest extends ChangeRef {
   readonly within: readonly string[];
 }
 
-export interface ReviewAppend extends RepositoryRef {
-  /** Path in the reviews' tree; `checkedReviewName`. */
-  readonly name: string;
-  readonly text: string;
-  /** Milliseconds since the epoch, given by the workflow so that a repeated call makes the same commit. */
-  readonly at: number;
-  /** Credential id of the reviewer. */
-  readonly by: string;
-}
-
-export interface AppendedReview {
-  /** On `refs/portcullis/reviews/{ticket}`, in which the review is at `name`. */
-  readonly commit: string;
-  readonly digest: ContentDigest;
-}
-
 export interface CandidateRequest extends ChangeRef {
   readonly message: string;
   /**
@@ -121,7 +105,8 @@ export interface BaseAnswer {
   readonly commit: string;
 }
 
-export interface LandRequest extends RepositoryRef {
+/** What is to be landed, and where. */
+export interface Landing extends RepositoryRef {
   readonly remote: RemoteName;
   readonly branch: string;
   /** The judged base: what the branch has to be at. */
@@ -132,6 +117,18 @@ export interface LandRequest extends RepositoryRef {
   readonly holder: string;
   /** The pass that authorises it; asked again right before the ref moves. */
   readonly evaluationKey: Digest<'gate-evaluation'>;
+}
+
+export interface LandRequest extends Landing {
+  /** `authority:epoch` as it was read for the intent. */
+  readonly epoch: number;
+}
+
+/** Whether the decision authorises landing exactly this candidate on this base now, and the epoch that was read with it. */
+export interface LandingPermission {
+  readonly authorises: boolean;
+  readonly reason: string;
+  readonly epoch: number;
 }
 
 export type LandAnswer =
@@ -171,15 +168,16 @@ export interface GitActivities {
   checkPushed(of: PushedRef): Promise<PushedAnswer>;
   /** @throws `not_found` */
   describeChange(of: ChangeRequest): Promise<ChangeAnswer>;
-  /** Never replaces: the same bytes again give the first commit. @throws `state_conflict` for other bytes under that name */
-  appendReview(review: ReviewAppend): Promise<AppendedReview>;
   /** @throws `not_found` */
   makeCandidate(request: CandidateRequest): Promise<CandidateAnswer>;
   /** Takes in the newest base. @throws `not_found`, `remote_refused`, `remote_unavailable` */
   fetchBase(request: BaseRequest): Promise<BaseAnswer>;
+  /** Asked for the intent, before anything moves. @throws `not_found`, `record_unreadable`, `store_unavailable` */
+  mayLand(landing: Landing): Promise<LandingPermission>;
   /**
    * Moves the branch from the judged base to the judged candidate, or says why not. An answer that did not arrive is resolved by
-   * reading back. @throws `remote_unavailable` when it cannot be read back: nothing is known, so call again
+   * reading back. Whatever it throws, the branch may have moved: only calling again tells. @throws `remote_unavailable` when it
+   * cannot be read back, `remote_refused` when the settings do not allow to
    */
   land(request: LandRequest): Promise<LandAnswer>;
   /** Puts a producer's branch on this commit, as an execution starts; what it had is kept. @throws `not_found` */

@@ -88,13 +88,14 @@ export interface TicketAdmission {
   readonly unknownCheck: { readonly check: string; readonly reason: string } | null;
 }
 
-/** Something landed under an authority that changed meanwhile. */
+/** Something landed under an authority that changed meanwhile, or was given up before anybody knew whether it landed. */
 export interface LandingIncident {
   readonly tenant: string;
   readonly ticket: string;
   /** Workflow id of the ticket. */
   readonly run: string;
   readonly candidate: string;
+  readonly cause: 'authority' | 'unanswered';
   /** Milliseconds since the epoch, the workflow's. */
   readonly at: number;
 }

@@ -6,8 +6,8 @@ import type { GateDecisionWord, HumanAnswer, UnavailableReason } from '../gate/v
 import type { VerdictRoute } from '../verdict.ts';
 import type { AgentAnswer } from '../workspace/agent.ts';
 import type { TeardownTrigger } from '../workspace/workflow.ts';
+import type { CiState, LandingIntent } from './landing.ts';
 import type { TicketGate, TicketWait } from './phase.ts';
-import type { CiState } from './state.ts';
 
 interface Happening {
   /** Milliseconds since the epoch, by the workflow's clock. */
@@ -34,6 +34,8 @@ export type SegmentSubmitted = Decided & {
   readonly type: 'segmentSubmitted';
   readonly n: number;
   readonly head: string;
+  /** What the commit contains, whatever its message and its parents. */
+  readonly tree: string;
 };
 export type ReadySubmitted = Decided & { readonly type: 'readySubmitted'; readonly head: string };
 /** The reviewer used its approval token. No transition: the gate moves the phase. */
@@ -49,9 +51,12 @@ export type Reviewed = Decided & {
   readonly type: 'reviewed';
   readonly n: number;
   readonly subjectDigest: string;
-  readonly route: VerdictRoute;
+  /** It was asked once more already where it could not be read. */
+  readonly route: Exclude<VerdictRoute, 'reask'>;
   readonly failureClass: string | null;
   readonly refs: readonly string[];
+  /** With the route `human`: nobody asked for a person, the verdict could not be read. */
+  readonly unreadable?: boolean;
   /** Ids of its findings that block; where no gate decides next, they are kept by this. */
   readonly blocking?: readonly string[];
 };
@@ -105,11 +110,7 @@ export type PullRequestOpened = Decided & {
 };
 export type CiReported = Decided & { readonly type: 'ciReported'; readonly state: CiState };
 /** Written before the ref is moved. */
-export type MergeIntended = Decided & {
-  readonly type: 'mergeIntended';
-  readonly candidate: string;
-  readonly evaluationKey: string;
-};
+export type MergeIntended = Decided & LandingIntent & { readonly type: 'mergeIntended' };
 export type Landed = Decided & {
   readonly type: 'landed';
   readonly candidate: string;
@@ -118,8 +119,12 @@ export type Landed = Decided & {
 };
 export type BaseMoved = Decided & { readonly type: 'baseMoved'; readonly base: string };
 export type LandingRefused = Decided & { readonly type: 'landingRefused'; readonly reason: string };
+/** Whether the branch moved could not be read back in time: it may have landed, and is read back before anything else. */
+export type LandingUnanswered = Decided & { readonly type: 'landingUnanswered'; readonly reason: string };
 /** From LORE: its change is at this pushed commit. */
 export type DocumentationSubmitted = Decided & { readonly type: 'documentationSubmitted'; readonly head: string };
+/** As {@link MergeIntended}, of the documentation. */
+export type DocumentationIntended = Decided & LandingIntent & { readonly type: 'documentationIntended' };
 export type DocumentationLanded = Decided & {
   readonly type: 'documentationLanded';
   readonly commit: string;
@@ -184,7 +189,9 @@ export type DecidedEvent =
   | Landed
   | BaseMoved
   | LandingRefused
+  | LandingUnanswered
   | DocumentationSubmitted
+  | DocumentationIntended
   | DocumentationLanded
   | NothingToDocument
   | DocumentationFailed

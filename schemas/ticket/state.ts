@@ -4,10 +4,18 @@
  */
 import type { VerdictRoute } from '../verdict.ts';
 import type { WorkspaceRole } from '../workspace/workflow.ts';
+import type { TicketDocumentation, TicketMerge, TicketPullRequest } from './landing.ts';
 import type { TicketGate, TicketPhase, TicketWait, WorkPhase } from './phase.ts';
 
 /** Longest lists of a state. */
-export const STATE_LIMITS = { history: 64, lineage: 32, appliedUpdates: 128, ids: 64, workspaces: 16 } as const;
+export const STATE_LIMITS = {
+  history: 64,
+  lineage: 32,
+  appliedUpdates: 128,
+  ids: 64,
+  workspaces: 16,
+  rejected: 64,
+} as const;
 
 export interface TicketExecution {
   readonly id: string;
@@ -84,6 +92,13 @@ export interface TicketFeedback {
   readonly refs: readonly string[];
 }
 
+/** Work that was sent back: it is not judged again as it is, however it is wrapped. */
+export interface RejectedWork {
+  readonly commit: string;
+  /** PLAN.md's digest, or the tree of a segment; `null` where only the place in the history was wrong: it contradicts the base. */
+  readonly content: string | null;
+}
+
 /** One time the work was sent back, or the reviewer's answer stopped it. */
 export interface TicketRejection {
   readonly at: number;
@@ -91,31 +106,6 @@ export interface TicketRejection {
   readonly round: number;
   readonly cause: string;
   readonly refs: readonly string[];
-}
-
-export const CI_STATES = ['pass', 'fail', 'pending', 'timed_out', 'skipped', 'none'] as const;
-/** Only `pass` lands. */
-export type CiState = (typeof CI_STATES)[number];
-
-export interface TicketPullRequest {
-  readonly number: number;
-  readonly url: string;
-  readonly ci: CiState;
-}
-
-/** `intended` is written before the ref is moved: from then on only the answer of the landing changes the ticket. */
-export interface TicketMerge {
-  readonly state: 'intended' | 'landed';
-  readonly candidate: string;
-  readonly evaluationKey: string;
-}
-
-export interface TicketDocumentation {
-  readonly head: string;
-  /** Number of its evaluation. */
-  readonly n: number;
-  /** It has landed, and an operator has to rule on an incident before the ticket ends. */
-  readonly landed: boolean;
 }
 
 export const STOP_CAUSES = [
@@ -133,6 +123,7 @@ export const STOP_CAUSES = [
   'candidates_exhausted',
   'landing_refused',
   'landing_incident',
+  'landing_unanswered',
   'ci_unanswered',
   'documentation_failed',
   'recovery_failed',
@@ -167,7 +158,6 @@ export interface TicketAttempts {
   /** Times it was sent back in the plan, in this segment, and as a merge candidate. */
   readonly rounds: Readonly<Record<TicketGate, number>>;
   readonly providerFailures: number;
-  readonly reasks: number;
   /** Tests of this candidate that had no answer. */
   readonly tests: number;
   /** Candidates that a moved base made. */
@@ -203,6 +193,8 @@ export const REFUSAL_CODES = [
   'schema_invalid',
   'override_refused',
   'submission_unavailable',
+  'limit',
+  'rate_limited',
 ] as const;
 export type RefusalCode = (typeof REFUSAL_CODES)[number];
 
@@ -243,6 +235,8 @@ export interface TicketState {
   readonly base: string;
   /** The last durable commit of the work; at first the base. */
   readonly head: string;
+  /** The tree of `head` where that is a segment; `null` otherwise. */
+  readonly tree: string | null;
   readonly candidate: TicketCandidate | null;
   readonly review: TicketReview | null;
   readonly passes: readonly TicketPass[];
@@ -251,8 +245,8 @@ export interface TicketState {
   /** Ids of the findings that stand in the way. */
   readonly blockers: readonly string[];
   readonly feedback: TicketFeedback | null;
-  /** The commit that was sent back: submitting it again unchanged is refused. */
-  readonly rejected: string | null;
+  /** What was sent back of this plan, or of this segment and the candidates made of it, oldest first. */
+  readonly rejected: readonly RejectedWork[];
   readonly lineage: readonly TicketRejection[];
   readonly pr: TicketPullRequest | null;
   readonly merge: TicketMerge | null;

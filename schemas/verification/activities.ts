@@ -14,7 +14,7 @@ import type { SubjectActivities, SubjectParameters } from './workflow.ts';
 export interface PlannedCheck {
   readonly checkId: string;
   readonly definition: CheckDefinition;
-  /** The newest answer that this head and execution already have; it is not run again. */
+  /** What stands of what this head and execution already have, passed or failed: it is not run again. Anything else is. */
   readonly answer: { readonly status: CriterionStatus; readonly evidence: string } | null;
 }
 
@@ -88,6 +88,13 @@ export interface OpenedReview {
   readonly priorBlockers: readonly { readonly findingId: string; readonly digest: string }[];
 }
 
+/** The approval of one review. */
+export interface ApprovalRef {
+  readonly tenant: string;
+  readonly ticket: string;
+  readonly approvalId: string;
+}
+
 export interface ReviewRequest extends ReviewSeatRef {
   readonly name: string;
 }
@@ -150,4 +157,6 @@ export interface VerificationActivities extends SubjectActivities {
    * counts no longer.
    */
   concludeReview(conclusion: ReviewConclusion): Promise<ConcludedReview>;
+  /** Of a review that is cut short: its approval counts no longer, and whether it was used is entered in the audit chain. */
+  abandonReview(of: ApprovalRef): Promise<void>;
 }

@@ -3,6 +3,7 @@
  * exact subject is recorded; the verdict routes; nothing is decided (spec/gate.md section 4).
  */
 import type { Digest } from '../digest.ts';
+import type { PreflightAnswer } from '../gate/activities.ts';
 import type { UnavailableReason } from '../gate/vocabulary.ts';
 import type { TicketCheck, TicketDefinition } from '../ticket/definition.ts';
 import type { TicketGate } from '../ticket/phase.ts';
@@ -15,6 +16,8 @@ export const VERIFICATION_WORKFLOW = 'verification';
 export const SEATS_A_ROLE = 16;
 /** A session of a reviewer that fails is tried once more in a fresh workspace. */
 export const REVIEW_SESSIONS = 2;
+/** Hits of a preflight that an outcome names; all of them are in the decision. */
+export const MOST_HITS = 16;
 
 /** Everything of the ticket that a subject is made from, and that an approval token is bound to. */
 export interface SubjectParameters {
@@ -71,17 +74,28 @@ interface Verified {
 }
 
 export type VerificationOutcome =
-  /** Scope `checks`, or a hard failure that ended a review before a model was asked. */
-  | (Verified & { readonly outcome: 'checked' })
+  /** Scope `checks`, or a review that ended before a model was asked. */
+  | (Verified & {
+      readonly outcome: 'checked';
+      /**
+       * What is on record decides already, whatever the checks say: one of them failed, once, or a record that is listed is missing
+       * or is not what its digest says. The gate is asked, and its decision says why.
+       */
+      readonly settled?: boolean;
+      /** The deciding hits of the preflight, the first {@link MOST_HITS} of them. */
+      readonly hits?: PreflightAnswer['hits'];
+    })
   /**
    * The reviewer's verdict is evidence. An unreadable verdict is asked for once more in the same session; a second unreadable one
-   * routes `human`.
+   * routes `human` and says so.
    */
   | (Verified & {
       readonly outcome: 'reviewed';
-      readonly route: VerdictRoute;
+      readonly route: Exclude<VerdictRoute, 'reask'>;
       readonly failureClass: string | null;
       readonly reviewDigest: string;
+      /** Nobody asked for a person: no verdict could be read, also not from the second answer. */
+      readonly unreadable?: boolean;
       /** Ids of its findings that block: where no gate is asked, they are kept for the next subject by this. */
       readonly blocking?: readonly string[];
     })

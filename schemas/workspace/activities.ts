@@ -114,7 +114,7 @@ export type WatchAnswer =
 
 export type Located =
   | { readonly found: 'present'; readonly coderWorkspaceId: string }
-  /** Nothing carries its name or its run, and the server answers this identity. */
+  /** Nothing carries its name and its run, and the server answers this identity. */
   | { readonly found: 'nothing' };
 
 export interface DeleteLook {
@@ -156,6 +156,8 @@ export interface WorkspaceLocalActivities {
   openRecovery(tenant: string, record: RecoveryRecord): Promise<void>;
   closeRecovery(tenant: string, run: string): Promise<void>;
   writeIncident(tenant: string, record: IncidentRecord): Promise<void>;
+  /** The incident of a workspace while it is open: a destroyer goes on with what its predecessor opened. */
+  readOpenIncident(tenant: string, id: string): Promise<IncidentRecord | null>;
   projectSlots(tenant: string, view: SlotsView): Promise<void>;
 }
 

@@ -2,8 +2,12 @@
  * Guards, each with the smallest edit that takes it away and the test that then must fail. `npm run guards` makes the edits in a
  * copy of the tree, one at a time; `list.test.ts` sees that every edit still fits the code.
  */
+import { AUDIT_GUARDS } from './audit.ts';
+import { BOUNDS_GUARDS } from './bounds.ts';
 import { GIT_GUARDS } from './git.ts';
 import { REVIEW_GUARDS } from './review.ts';
+import { WORKSPACE_GUARDS } from './workspaces.ts';
+import { TICKET_GUARDS } from './ticket.ts';
 
 export interface Guard {
   /** What no longer holds when it is gone. */
@@ -223,7 +227,7 @@ export const GUARDS: readonly Guard[] = [
     file: 'gateway/door/calls.ts',
     text: "  if (record?.state !== 'active') throw portcullisError('token_unsealed');",
     without: "  if (record === null) throw portcullisError('token_unsealed');",
-    project: 'system',
+    project: 'long',
     test: 'test/door/ending.test.ts',
     named: 'has its child killed at once',
   },
@@ -375,6 +379,10 @@ export const GUARDS: readonly Guard[] = [
     test: 'activities/agent/turn.test.ts',
     named: 'what a chat says of a workspace without an agent is no answer',
   },
+  ...AUDIT_GUARDS,
+  ...BOUNDS_GUARDS,
   ...GIT_GUARDS,
   ...REVIEW_GUARDS,
+  ...WORKSPACE_GUARDS,
+  ...TICKET_GUARDS,
 ];

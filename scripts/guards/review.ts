@@ -4,6 +4,8 @@ import type { Guard } from './list.ts';
 const RECORDS = { project: 'system', test: 'test/gate/review.test.ts' } as const;
 const WORKFLOW = { project: 'system', test: 'test/workflows/verification-reviews.test.ts' } as const;
 const FINDINGS = { project: 'unit', test: 'policies/verification/findings.test.ts' } as const;
+const ANSWERS = { project: 'unit', test: 'policies/verification/standing-answer.test.ts' } as const;
+const SUBMISSIONS = { project: 'unit', test: 'gateway/harness/submissions.test.ts' } as const;
 
 export const REVIEW_GUARDS: readonly Guard[] = [
   {
@@ -73,5 +75,79 @@ export const REVIEW_GUARDS: readonly Guard[] = [
     project: 'unit',
     test: 'policies/gates/open-findings.test.ts',
     named: 'a criterion, a check or a person is no finding',
+  },
+  {
+    name: 'evidence that is not as it was recorded is the gate’s to judge',
+    file: 'workflows/verification/workflow.ts',
+    text: "outcome: 'checked', settled: true, hits:",
+    without: "outcome: 'checked', hits:",
+    ...WORKFLOW,
+    named: 'that was tampered with: no reviewer is asked',
+  },
+  {
+    name: 'what nobody can read is no fault of a workspace',
+    file: 'workflows/verification/workflow.ts',
+    text: "if (scope !== 'review' || !isUnreadable(thrown)) throw thrown;",
+    without: 'throw thrown;',
+    ...WORKFLOW,
+    named: 'that nobody can read: the same',
+  },
+  {
+    name: 'settled checks go to the gate and not to the bound of failures',
+    file: 'policies/tickets/verification.ts',
+    text: 'if (outcome.settled !== true) return null;',
+    without: "if (outcome.outcome === 'checked') return null;",
+    project: 'unit',
+    test: 'policies/tickets/verification.test.ts',
+    named: 'tampered evidence is the gate’s to judge',
+  },
+  {
+    name: 'a second unreadable verdict is not what the reviewer asked for',
+    file: 'workflows/verification/review.ts',
+    text: "unreadable: reading.route === 'reask',",
+    without: 'unreadable: false,',
+    ...WORKFLOW,
+    named: 'is asked for once more with the reason',
+  },
+  {
+    name: 'only a run that judged is an answer',
+    file: 'policies/verification/standing-answer.ts',
+    text: " && (record.status === 'passed' || record.status === 'failed')",
+    without: '',
+    ...ANSWERS,
+    named: 'is no answer: the check runs again',
+  },
+  {
+    name: 'a failure stays the answer of a check',
+    file: 'policies/verification/standing-answer.ts',
+    text: "judged.findLast(({ status }) => status === 'failed') ?? ",
+    without: '',
+    ...ANSWERS,
+    named: 'a failure stays the answer',
+  },
+  {
+    name: 'a review is committed as it was appended',
+    file: 'activities/git/reviews.ts',
+    text: 'const { bytes } = review;',
+    without: 'const bytes = new TextEncoder().encode(new TextDecoder().decode(review.bytes));',
+    project: 'unit',
+    test: 'activities/git/candidate.test.ts',
+    named: 'what is committed is byte for byte what was appended',
+  },
+  {
+    name: 'a workspace has one submission under way',
+    file: 'gateway/harness/submissions.ts',
+    text: "    if (this.#underWay.has(workspace)) throw portcullisError('rate_limited');\n",
+    without: '',
+    ...SUBMISSIONS,
+    named: 'a workspace has one submission under way',
+  },
+  {
+    name: 'a workspace submits so many different things for one assignment',
+    file: 'gateway/harness/submissions.ts',
+    text: 'if (ids.size > this.#perRevision) {',
+    without: 'if (ids.size < this.#perRevision - 1_000) {',
+    ...SUBMISSIONS,
+    named: 'a workspace sends so many different ones',
   },
 ];

@@ -240,6 +240,7 @@ test('the incident of a landing is listed, and the operator’s ruling ends the 
     ticket: id,
     run: ticketWorkflowId({ tenant: TENANT, ticket: id }),
     candidate,
+    cause: 'authority' as const,
     at: Date.now(),
   };
   const incident = await openLandingIncident(needs, of);

@@ -295,6 +295,8 @@ describe('[inv-05] every operation is an operator’s', () => {
     ['GET', '/v1/operator/status'],
     ['GET', '/v1/operator/audit'],
     ['GET', '/v1/operator/events'],
+    ['GET', '/v1/operator/evidence/x'],
+    ['GET', '/v1/operator/findings/x'],
   ] as const;
 
   test.each(OPERATIONS)('%s %s', async (method, path) => {
@@ -346,6 +348,14 @@ describe('what was kept', () => {
     expect(first.items.map(({ entry }) => [entry.n, entry.previous])).toEqual([[1, null]]);
     expect((await operator.auditPage({ after: head.n })).items).toEqual([]);
     expect(await operator.eventPage()).toMatchObject({ lastSeq: 0, fellOff: 0, items: [] });
+  });
+
+  test('[inv-19] a record and the findings of a ticket are asked for by name, and what is not there is said so', async () => {
+    const absent = (what: string) => ({ code: 'not_found', details: { what } });
+    await expect(operator.showEvidence('a'.repeat(64), 'listed')).rejects.toMatchObject(absent('record'));
+    await expect(operator.showEvidence('../audit')).rejects.toMatchObject({ code: 'schema_invalid' });
+    await expect(operator.ticketFindings('T-nothing')).rejects.toMatchObject(absent('evidence of the ticket'));
+    await expect(operator.ticketFindings('a/b')).rejects.toMatchObject({ code: 'schema_invalid' });
   });
 
   test('[inv-19] a page that cannot be is refused by name', async () => {

@@ -82,7 +82,7 @@ test('[inv-10] [inv-11] every workspace of an ended ticket is gone, with the tri
   const lines = Reflect.get(Object(told), 'items') as readonly { readonly kind: string; readonly what: string }[];
   expect(lines.filter(({ kind }) => kind === 'gate').map(({ what }) => what)).toContain('operation pass');
   expect(lines.filter(({ kind, what }) => kind === 'workspace' && what.endsWith(' gone'))).toHaveLength(mine.length);
-  expect(lines.at(0)).toMatchObject({ kind: 'ticket' });
+  expect(lines.filter(({ kind }) => kind === 'ticket').at(-1)).toMatchObject({ what: 'documenting → done' });
 });
 
 test(

@@ -67,7 +67,7 @@ test('[inv-02] a caller that hands in a cherry-picked list changes nothing: the 
   await subject.check(stage(), 'failed');
   await subject.check(stage(), 'passed');
   await subject.run(stage());
-  const request = { ...subject.ref, kind: subject.world.gate };
+  const request = { ...subject.ref, kind: subject.world.gate, n: 1 };
   const handedIn = { ...request, evidence: [subject.make.check('operation-result')], asOf: 0, decision: 'pass' };
   const decided = await evaluateSubject(stage().gate, handedIn);
   expect(decided.decision).not.toBe('pass');
@@ -87,6 +87,11 @@ test('[inv-02] a record that an index lists and that is gone blocks', async () =
   const subject = await (await stagedSubject(stage())).passing(stage());
   const failed = await subject.check(stage(), 'failed');
   await auditor.del(keys.evidence('evidence', failed.digest));
+  const seen = await stage().evidence.preflightSubject(subject.ref);
+  expect(seen, 'no reviewer can mend that').toMatchObject({
+    verifierNeeded: false,
+    hits: [{ code: 'evidence_missing_record', ref: failed.digest }],
+  });
   const decided = await subject.evaluate(stage());
   expect(decided.decision).toBe('blocked');
   expect(decided.reasons.map(({ code }) => code)).toContain('evidence_missing_record');
@@ -144,17 +149,29 @@ test('[inv-03] a mild policy under the digest of a strict one is not judged by',
   }
 });
 
+/** Entries of the chain that say that a decision on this subject was asked for. */
+async function requestsOf(subject: string) {
+  const { control } = stage();
+  const { n } = await control.readAuditHead(TENANT);
+  const entries = await Promise.all(Array.from({ length: n }, (_, at) => control.readAuditEntry(TENANT, at + 1)));
+  return entries.filter(
+    (signed) => signed?.entry.event === 'evaluation_requested' && signed.entry.refs['subject'] === subject,
+  );
+}
+
 test('[inv-03] fifty evaluations at once and those after them converge on one record', async () => {
   const { auditor, connect, gateKey } = stage();
   const subject = await (await stagedSubject(stage())).passing(stage());
   const workers = await Promise.all(Array.from({ length: 5 }, () => connect('gate')));
   const gates = workers.map((worker) => ({ store: decisionStore(worker), chain: auditReader(worker), key: gateKey }));
-  const request = { ...subject.ref, kind: subject.world.gate };
+  const request = { ...subject.ref, kind: subject.world.gate, n: 1 };
   const decided = await Promise.all(
     Array.from({ length: 50 }, (_, index) => evaluateSubject(gates[index % gates.length]!, request)),
   );
   decided.push(await subject.evaluate(stage()));
   expect(new Set(decided.map(({ decisionDigest: digest }) => digest)).size).toBe(1);
+  const asked = await requestsOf(subject.digest);
+  expect(asked, 'the fifty are one request, and evaluate() is the first again').toHaveLength(1);
   expect(await stage().needs.evidence.decisionsOf(TENANT, subject.digest)).toEqual([decided[0]!.evaluationKey]);
   expect(await auditor.keys(`${keys.prefix}contradiction:*`)).toEqual([]);
   expect(await standingOf(stage(), decided[0]!)).toMatchObject({ authorises: true });
@@ -170,7 +187,7 @@ test('[inv-03] the same evaluation at another time answers with the first writer
       now: async () => (await gate.store.now()) + 3_600_000,
     }),
   };
-  const second = await evaluateSubject(later, { ...subject.ref, kind: subject.world.gate });
+  const second = await evaluateSubject(later, { ...subject.ref, kind: subject.world.gate, n: 2 });
   expect(second.decisionDigest).toBe(first.decisionDigest);
   expect(await standingOf(stage(), first)).toMatchObject({ applicability: 'applicable' });
 });
@@ -220,6 +237,8 @@ test('[inv-03] an evaluator that disagrees is an incident: both are kept and the
   const first = signDecision({ decision: other, digest: decisionDigest(other) }, gateKey);
   await auditor.set(keys.decision(decided.evaluationKey), recordText(first));
   expect(await subject.evaluate(stage())).toMatchObject({ decision: 'rework', decisionDigest: first.digest });
+  const { n } = await control.readAuditHead(TENANT);
+  expect((await control.readAuditEntry(TENANT, n))?.entry).toMatchObject({ event: 'incident_opened', writer: 'gate' });
   await subject.evaluate(stage());
   expect(await auditor.keys(`${keys.contradicted(decided.evaluationKey)}*`)).toHaveLength(2);
   expect(await standingOf(stage(), decided)).toMatchObject({
@@ -227,8 +246,6 @@ test('[inv-03] an evaluator that disagrees is an incident: both are kept and the
     authorises: false,
   });
   expect(await gate.store.isContradicted(TENANT, decided.evaluationKey)).toBe(true);
-  const { n } = await control.readAuditHead(TENANT);
-  expect((await control.readAuditEntry(TENANT, n))?.entry).toMatchObject({ event: 'incident_opened', writer: 'gate' });
 });
 
 test('while the kill switch is on nothing is decided', async () => {
@@ -243,6 +260,11 @@ test('while the kill switch is on nothing is decided', async () => {
       details: { reason: 'drill' },
     });
     expect(await stage().needs.evidence.decisionsOf(TENANT, subject.digest)).toEqual([]);
+    // Refused, and on record that it was asked for.
+    const { n } = await control.readAuditHead(TENANT);
+    expect((await control.readAuditEntry(TENANT, n))?.entry).toMatchObject({
+      ...{ event: 'evaluation_requested', writer: 'gate', refs: { subject: subject.digest } },
+    });
   } finally {
     await turn(false);
   }

@@ -7,7 +7,7 @@ import { landingPermission } from '../../activities/git/permission.ts';
 import { repositoryPath } from '../../activities/git/repository.ts';
 import { recordDocumentation } from '../../activities/verification/documentation.ts';
 import type { EvaluatedSubject } from '../../schemas/gate/activities.ts';
-import type { LandRequest } from '../../schemas/git/activities.ts';
+import type { Landing } from '../../schemas/git/activities.ts';
 import type { DocumentationSubject } from '../../schemas/ticket/activities.ts';
 import { bytesOf, worldOf } from '../support/gate-fixtures.ts';
 import { moveExecution, TENANT, useGateStage } from '../support/gate-stage.ts';
@@ -89,13 +89,13 @@ function record(of: DocumentationSubject) {
 
 async function judged(of: DocumentationSubject): Promise<EvaluatedSubject> {
   const { subjectDigest } = await record(of);
-  return evaluateSubject(stage().gate, { tenant: TENANT, kind: 'operation', subjectDigest });
+  return evaluateSubject(stage().gate, { tenant: TENANT, kind: 'operation', subjectDigest, n: 1 });
 }
 
 function mayLand(
   { ticket, change }: DocumentationSubject,
   { evaluationKey }: EvaluatedSubject,
-  over: Partial<LandRequest> = {},
+  over: Partial<Landing> = {},
 ) {
   const { needs, evidence } = stage();
   return landingPermission(

@@ -1,11 +1,14 @@
 /** Decisions as an operator sees them: read as the store's user `reader`, which can write nothing. */
-import { beforeAll, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { gateReader } from '../../activities/store/gate-reader.ts';
+import { recordText, verificationOf } from '../../cli/evidence/evidence.ts';
+import { findingText, listText } from '../../cli/evidence/findings.ts';
 import { historyText } from '../../cli/gate/history.ts';
 import { exitCodeOf, gateObject, whyText } from '../../cli/gate/show.ts';
 import { createOutput } from '../../cli/output.ts';
+import { showEvidence, ticketFindings } from '../../gateway/operator/evidence.ts';
 import { gateHistory, showGate, type GateReading } from '../../gateway/operator/gates.ts';
-import { digestHex } from '../../schemas/digest.ts';
+import { digestHex, parseDigest } from '../../schemas/digest.ts';
 import { keysOf } from '../../schemas/keys.ts';
 import { moveExecution, stagedSubject, StagedSubject, TENANT, useGateStage } from '../support/gate-stage.ts';
 import { worldOf } from '../support/gate-fixtures.ts';
@@ -103,4 +106,97 @@ test.each(['T-unknown', 'a'.repeat(64), `sha256:${'b'.repeat(64)}`])(
 
 test('[inv-19] what is no id is refused by name', async () => {
   await expect(showGate(reading, TENANT, '../secret')).rejects.toMatchObject({ code: 'schema_invalid' });
+});
+
+describe('a record of evidence', () => {
+  const seen = (digest: string, ticket: string | null = null) => showEvidence(reading.reader, TENANT, digest, ticket);
+
+  test('is shown by its digest, and verified where it is looked at: its bytes, and the index that lists it', async () => {
+    const subject = await stagedSubject(stage());
+    const { missionId: ticket } = subject.world.subject;
+    const [check, run] = [await subject.check(stage()), await subject.run(stage())];
+    for (const { digest } of [check, run]) {
+      const answer = await seen(digestHex(digest), ticket);
+      expect(answer).toMatchObject({ digest, problem: null, listed: true });
+      expect(verificationOf(digestHex(digest), answer)).toEqual({ digest, intact: true, listed: true, whole: true });
+      expect(recordText(answer, output)).toContain(answer.record?.schema);
+    }
+    expect(await seen(check.digest), 'what a check’s record does not say').toMatchObject({ listed: null });
+    expect(await seen(check.digest, 'T-other')).toMatchObject({ listed: false });
+  });
+
+  test('[inv-02] that is in no index is not whole, nor is one that was altered, whoever says what it is', async () => {
+    const { auditor } = stage();
+    const subject = await stagedSubject(stage());
+    const { digest } = await subject.run(stage());
+    const genuine = await seen(digest);
+    await auditor.rpop(keysOf(TENANT).subjectIndex(subject.digest));
+    expect(verificationOf(digest, await seen(digest))).toMatchObject({ intact: true, listed: false, whole: false });
+    await auditor.set(keysOf(TENANT).evidence('evidence', digest), '{"schema":"portcullis/verification-run/v1"}');
+    const altered = await seen(digest);
+    expect(verificationOf(digest, altered)).toMatchObject({ intact: false, whole: false });
+    expect(recordText(altered, output)).toBe(`${digest}: malformed`);
+    const other = { ...genuine, record: { ...genuine.record, runId: 'another' } } as typeof genuine;
+    expect(verificationOf(digest, other), 'a gateway that lies').toMatchObject({ intact: false });
+  });
+
+  test('[inv-19] what is no digest, and what nothing is kept under, is said so', async () => {
+    await expect(seen('../secret')).rejects.toMatchObject({ code: 'schema_invalid' });
+    await expect(seen('a'.repeat(64))).rejects.toMatchObject({ code: 'not_found' });
+  });
+});
+
+test('findings of a ticket are listed over its subjects, with what became of each, and shown harmlessly', async () => {
+  const { evidence, auditor } = stage();
+  const first = await stagedSubject(stage());
+  const { subject } = first.world;
+  const { missionId: ticket } = subject;
+  const run = await first.run(stage());
+  expect(run.kind).toBe('recorded');
+  const filed = (findingId: string, over = {}) => {
+    const {
+      schema: _s,
+      tenant: _t,
+      subjectDigest: _d,
+      runId: _r,
+      observedAt: _o,
+      ...rest
+    } = first.make.finding({ findingId, ...over });
+    return rest;
+  };
+  const { findings } = await evidence.recordFindings({
+    ...first.ref,
+    runId: 'run-x',
+    observedAt: 1,
+    changedLines: [],
+    findings: [
+      filed('f-blocks', { failureScenario: 'It breaks.\u001b[2J\u202e' }),
+      filed('f-beside', { standing: 'adjacent' }),
+      filed('f-lost', { standing: 'advisory' }),
+    ],
+  });
+  const [blocks, , lost] = findings;
+  if (blocks === undefined || lost === undefined) throw new Error('nothing was filed');
+  await auditor.del(keysOf(TENANT).evidence('finding', lost.digest));
+  const manifest = {
+    ...subject,
+    stateRevision: subject.stateRevision + 1,
+    priorBlockers: [{ findingId: 'f-blocks', digest: parseDigest('finding', blocks.digest) }],
+  };
+  await evidence.registerSubject({ tenant: TENANT, manifest });
+  const next = new StagedSubject(worldOf('operation', { subject: manifest }));
+  await evidence.recordDispositions({ ...next.ref, runId: 'run-y', dispositions: [], observedAt: 2 });
+
+  const answer = await ticketFindings(reading.reader, TENANT, ticket);
+  const [of, beside, gone] = ['f-blocks', 'f-beside', 'f-lost'].map((id) =>
+    answer.items.find(({ findingId }) => findingId === id),
+  );
+  expect(of).toMatchObject({ problem: null, answered: { disposition: 'not_addressed', onSubjectDigest: next.digest } });
+  expect(beside).toMatchObject({ finding: { standing: 'adjacent' }, answered: null });
+  expect(gone).toMatchObject({ finding: null, problem: 'missing' });
+  const text = [listText(answer.items, 0, output), ...answer.items.map(findingText)].join('\n');
+  expect(text).toContain('not_addressed (not_mentioned)');
+  expect(text).toContain('It breaks.\ufffd[2J\ufffd');
+  expect(text.replaceAll('\n', '')).not.toMatch(/\p{C}/u);
+  await expect(ticketFindings(reading.reader, TENANT, 'T-nothing')).rejects.toMatchObject({ code: 'not_found' });
 });

@@ -1,7 +1,9 @@
 /** Reviews as they become records: what a reviewer found stops this subject, and the next one has to answer it. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { filedFindingsOf, openBlockersOf } from '../../activities/evidence/open-findings.ts';
+import { readFileAt } from '../../activities/git/files.ts';
 import { repositoryPath } from '../../activities/git/repository.ts';
+import { consumeApproval, currentApproval, readApproval } from '../../activities/store/approvals.ts';
 import { appendReview, readAssignment } from '../../activities/store/harness.ts';
 import type { StoreConnection } from '../../activities/store/connect.ts';
 import { writeAssignment } from '../../activities/ticket/assignment.ts';
@@ -12,8 +14,10 @@ import {
   readReview,
   type ReviewNeeds,
 } from '../../activities/verification/review.ts';
+import { endApproval } from '../../activities/verification/review-audit.ts';
 import { GENERAL_REVIEW } from '../../policies/verification/reviewers.ts';
-import type { Assignment } from '../../schemas/harness-api.ts';
+import { contentDigest } from '../../schemas/digest.ts';
+import { MAX_REVIEW_BYTES, type Assignment } from '../../schemas/harness-api.ts';
 import { keysOf } from '../../schemas/keys.ts';
 import type { SubjectManifest } from '../../schemas/gate/subject.ts';
 import type { PlannedReview, ReviewConclusion } from '../../schemas/verification/activities.ts';
@@ -37,7 +41,8 @@ beforeAll(async () => {
   const { connect, evidence, needs: of } = stage();
   gateway = await connect('gateway');
   const connection = await connect('control');
-  needs = { repositoriesDir: git.repositoriesDir, evidence, evidenceStore: of.evidence, connection };
+  const { evidence: evidenceStore, actionKey } = of;
+  needs = { repositoriesDir: git.repositoriesDir, evidence, evidenceStore, connection, actionKey };
 });
 afterAll(() => git.close());
 
@@ -61,6 +66,9 @@ async function subjectOf(of: Partial<SubjectManifest> = {}): Promise<StagedSubje
   return subject;
 }
 
+const textOf = (block: object) => Buffer.from(`Looked.\n\n\`\`\`json\n${JSON.stringify(block)}\n\`\`\`\n`);
+const digestOfText = (block: object) => contentDigest(textOf(block));
+
 let rounds = 0;
 
 /** The next round of the same ticket, which has to answer these. */
@@ -73,8 +81,13 @@ async function nextOf({ world }: StagedSubject, ids: readonly string[]): Promise
 
 let generations = 0;
 
-/** One review from its opening to what is concluded of it; the text is what the reviewer would write. */
-async function reviewed(subject: StagedSubject, block: object, review: PlannedReview = GENERAL_REVIEW) {
+/** One review from its opening to what is concluded of it: what the reviewer would write around a block, or these bytes. */
+async function reviewed(
+  subject: StagedSubject,
+  block: object | Buffer,
+  review: PlannedReview = GENERAL_REVIEW,
+  answer: (approvalId: string) => Promise<void> = () => Promise.resolve(),
+) {
   const { missionId: ticket, executionId, executionGeneration, stateRevision, criteria } = subject.world.subject;
   const workspaceGeneration = (generations += 1);
   const parameters = {
@@ -95,9 +108,10 @@ async function reviewed(subject: StagedSubject, block: object, review: PlannedRe
     expiresAt: Date.now() + 600_000,
   };
   const opened = await openReview(needs, opening);
-  const text = `Looked.\n\n\`\`\`json\n${JSON.stringify(block)}\n\`\`\`\n`;
+  const bytes = Buffer.isBuffer(block) ? block : textOf(block);
   const seat = { tenant: TENANT, pair: ticket, workspaceGeneration };
-  await appendReview(gateway, seat, opened.name, Buffer.from(text));
+  await appendReview(gateway, seat, opened.name, bytes);
+  await answer(opened.approvalId);
   const reading = await readReview(needs, { tenant: TENANT, ticket, workspaceGeneration, name: opened.name });
   if (!reading.found) throw new Error('nothing was appended');
   const conclusion: ReviewConclusion = {
@@ -176,6 +190,83 @@ describe('a review that rejects', () => {
     const { concluded } = await reviewed(subject, { ...REJECTED, findings: [BLOCKING] });
     expect(concluded).toMatchObject({ stale: true, blocking: [] });
     expect(await lengthOf(subject)).toBe(before);
+  });
+});
+
+describe('a review that is no text', () => {
+  test('[inv-19] is committed as it was appended, says nothing about the work, and holds nobody up', async () => {
+    const subject = await subjectOf();
+    const bytes = Buffer.alloc(MAX_REVIEW_BYTES, 0xff);
+    const { reading, concluded, opened } = await reviewed(subject, bytes);
+    expect(reading).toMatchObject({ verdict: 'UNPARSEABLE', digest: contentDigest(bytes) });
+    const [, commit = ''] = concluded.refs;
+    const gitDir = repositoryPath(git.repositoriesDir, TENANT, subject.world.subject.missionId);
+    const path = `evaluation-1/generation-${generations}/${opened.name}`;
+    expect(await readFileAt(gitDir, { commit, path, maxBytes: MAX_REVIEW_BYTES })).toMatchObject({ bytes });
+    expect((await reasonsOf(subject))[0]).toBe('blocked');
+  });
+});
+
+describe('the audit chain of a review', () => {
+  /** What the chain has of a ticket from an entry on, by event. */
+  const enteredOf = async (ticket: string, from: number) => {
+    const { n } = await stage().control.readAuditHead(TENANT);
+    const numbers = Array.from({ length: n - from }, (_, at) => from + at + 1);
+    const entries = await Promise.all(numbers.map((at) => stage().control.readAuditEntry(TENANT, at)));
+    return entries.flatMap((signed) =>
+      signed?.entry.refs['ticket'] === ticket && /^(token|run)_/.test(signed.entry.event) ? [signed.entry] : [],
+    );
+  };
+
+  test('[inv-08] has its approval, its start and, once it was used up, who used it for what: each once', async () => {
+    const subject = await subjectOf();
+    const { missionId: ticket } = subject.world.subject;
+    const { n } = await stage().control.readAuditHead(TENANT);
+    const { conclusion, reading, opened } = await reviewed(subject, APPROVED, GENERAL_REVIEW, async (id) => {
+      const binding = await readApproval(gateway, TENANT, id);
+      if (binding === null) throw new Error('there is no approval');
+      const use = { schema: 'portcullis/approval-use/v1', id, by: 'sentinel-1', verdict: 'APPROVED' } as const;
+      await consumeApproval(gateway, binding, { ...use, reviewDigest: digestOfText(APPROVED) });
+    });
+    const { approvalId: approval } = opened;
+    const entered = await enteredOf(ticket, n);
+    expect(entered.map(({ event }) => event)).toEqual(['token_minted', 'run_started', 'token_consumed']);
+    for (const { refs } of entered) expect(refs).toMatchObject({ approval, ticket });
+    expect(entered[2]?.refs).toMatchObject({ by: 'sentinel-1', verdict: 'APPROVED', review: reading.digest });
+    await openReview(needs, conclusion.opening);
+    await concludeReview(needs, conclusion);
+    expect(await enteredOf(ticket, n)).toEqual(entered);
+  });
+
+  test('[inv-02] has the use of an approval whose review nobody concluded, before the next one is minted', async () => {
+    const subject = await subjectOf();
+    const { missionId: ticket } = subject.world.subject;
+    const { n } = await stage().control.readAuditHead(TENANT);
+    const { conclusion, opened } = await reviewed(subject, APPROVED);
+    const { approvalId } = await openReview(needs, conclusion.opening);
+    const binding = await readApproval(gateway, TENANT, approvalId);
+    if (binding === null) throw new Error('there is no approval');
+    const use = {
+      schema: 'portcullis/approval-use/v1',
+      id: approvalId,
+      by: 'sentinel-1',
+      verdict: 'APPROVED',
+    } as const;
+    await consumeApproval(gateway, binding, { ...use, reviewDigest: digestOfText(APPROVED) });
+    const next = await openReview(needs, { ...conclusion.opening, workspaceGeneration: (generations += 1) });
+    // The end of one that is over touches no other.
+    await endApproval(needs, { tenant: TENANT, ticket, approvalId });
+    expect(await currentApproval(gateway, TENANT, ticket)).toBe(next.approvalId);
+    await endApproval(needs, { tenant: TENANT, ticket, approvalId: next.approvalId });
+    expect(await currentApproval(gateway, TENANT, ticket)).toBeNull();
+    const entered = await enteredOf(ticket, n);
+    expect(opened.approvalId).toBe(approvalId);
+    expect(entered.map(({ event }) => event)).toEqual([
+      ...['token_minted', 'run_started', 'token_consumed', 'token_minted', 'run_started'],
+    ]);
+    await expect(
+      consumeApproval(gateway, binding, { ...use, by: 'late', reviewDigest: digestOfText(REJECTED) }),
+    ).rejects.toMatchObject({ code: 'approval_used' });
   });
 });
 

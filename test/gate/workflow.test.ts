@@ -97,7 +97,7 @@ test('the audit chain is anchored when it grew by a hundred entries, and each ro
   const { control: store, needs } = stage();
   const grow = async (by: number) => {
     for (let made = 0; made < by; made += 1) {
-      await store.appendAudit(TENANT, auditWriter(TENANT, needs.actionKey, 'verify_accepted', { task: String(made) }));
+      await store.appendAudit(TENANT, auditWriter(TENANT, needs.actionKey, 'verify_ended', { task: String(made) }));
     }
   };
   const id = anchorWorkflowId(TENANT);

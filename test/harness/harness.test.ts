@@ -56,6 +56,24 @@ describe('what an agent says', () => {
     ]);
   });
 
+  test('[inv-19] a workspace that submits anything and everything is stopped, and others are heard', async () => {
+    const ticket = await stage.open('flood');
+    await stage.assign('flood');
+    await stage.assign('flood', { role: 'lore' });
+    const [{ calls }, lore] = await Promise.all([stage.agent('flood'), stage.agent('flood', { role: 'lore' })]);
+    const bogus = (n: number) => ({ n: 1, commit: n.toString(16).padStart(40, '0'), revision: 7 });
+    for (let n = 1; n <= 20; n += 1) await calls.submitSegment(bogus(n));
+    await expect(calls.submitSegment(bogus(21))).rejects.toEqual(refusal('limit'));
+    await expect(calls.submitReady({ commit: HEAD, revision: 7 })).rejects.toEqual(refusal('limit'));
+    expect(await calls.submitSegment(bogus(1)), 'an answer that was lost is still given').toMatchObject({
+      revision: 8,
+    });
+    await lore.calls.submitReady({ commit: HEAD, revision: 7 });
+    expect(await ticket.taken()).toHaveLength(21);
+    await stage.assign('flood', { revision: 8 });
+    expect(await calls.submitReady({ commit: HEAD, revision: 8 })).toMatchObject({ revision: 8 });
+  });
+
   test('a ticket that has moved on refuses by name', async () => {
     await stage.open('stale');
     await stage.assign('stale');

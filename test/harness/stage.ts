@@ -1,6 +1,8 @@
 /** The stage of the door with what an agent needs besides: an assignment, an approval, a ticket that listens. */
 import { NativeConnection, Worker } from '@temporalio/worker';
 import { fileURLToPath } from 'node:url';
+import { auditWriter } from '../../activities/audit/write.ts';
+import { generateSigningKey } from '../../activities/signing/keys.ts';
 import { connectStore, type StoreConnection } from '../../activities/store/connect.ts';
 import { mintApproval } from '../../activities/store/approvals.ts';
 import { writeAssignment } from '../../activities/store/harness.ts';
@@ -47,6 +49,7 @@ export async function openHarnessStage(temporalAddress: string): Promise<Harness
   const door = await openStage(temporalAddress);
   const gateway = await door.gateway();
   const control = await connectStore(door.storeServer.settings('control'));
+  const actionKey = generateSigningKey();
   const native = await NativeConnection.connect({ address: temporalAddress });
   const taskQueue = `${door.workflowQueue}-tickets`;
   const worker = runWorkers([
@@ -79,7 +82,9 @@ export async function openHarnessStage(temporalAddress: string): Promise<Harness
       return { id: record.id, calls };
     },
     async review(pair, change = {}) {
-      const binding = await mintApproval(control, { ...terms(pair), ...change });
+      const binding = await mintApproval(control, { ...terms(pair), ...change }, (made) =>
+        auditWriter(made.tenant, actionKey, 'token_minted', { approval: made.id }),
+      );
       await assign(pair, {
         role: 'sentinel',
         phase: 'segment_review',

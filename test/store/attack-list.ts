@@ -19,6 +19,7 @@ export const IMMUTABLE: readonly Target[] = [
   once('audit:a2a:ID:stdout:0', 'gateway'),
   once('audit:a2a:ID:stderr:0', 'gateway'),
   once('audit:7', 'control', 'gate'),
+  once('audit-mark:ID', 'control', 'gate'),
   once('claim-code:ID', 'control'),
   once('claim-code:ID:used', 'gateway', 'control'),
   once('evidence:ID', 'control'),

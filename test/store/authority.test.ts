@@ -2,6 +2,8 @@ import { beforeAll, expect, test } from 'vitest';
 import type { StoreConnection } from '../../activities/store/connect.ts';
 import type { ControlStore, GatewayStore } from '../../activities/store/port.ts';
 import type { CredentialRecord } from '../../schemas/credential.ts';
+import { canonicalText } from '../../schemas/canonical.ts';
+import { contentDigest, digestHex } from '../../schemas/digest.ts';
 import { keysOf } from '../../schemas/keys.ts';
 import type { PairHead, PairRoles } from '../../schemas/pair.ts';
 import { pollUntil } from '../support/poll.ts';
@@ -175,6 +177,34 @@ describeStores('authority in the store', ({ program }) => {
       code: 'record_unreadable',
     });
   });
+
+  test('[inv-08] what happens once is entered once, however often and by how many at once it is said', async () => {
+    const minted = (id: string) => unsignedEntry('acme', 'token_minted', { approval: id });
+    const { n } = await control.readAuditHead('acme');
+    await Promise.all(Array.from({ length: 8 }, () => control.appendAuditOnce('acme', minted('a'))));
+    await control.appendAudit('acme', unsignedEntry('acme', 'pair_opened', {}));
+    await control.appendAuditOnce('acme', minted('a'));
+    expect((await control.readAuditHead('acme')).n).toBe(n + 2);
+    await control.appendAuditOnce('acme', minted('b'));
+    await control.appendAuditOnce('acme', unsignedEntry('acme', 'token_consumed', { approval: 'a' }));
+    expect((await control.readAuditHead('acme')).n).toBe(n + 4);
+  });
+
+  test.each(['1', '9999', 'x'])(
+    '[inv-02] a mark (%s) that was put there beforehand keeps nothing out unseen',
+    async (number) => {
+      const candidate = `candidate-${number}`;
+      const entry = unsignedEntry('acme', 'merged', { candidate: 'other' });
+      await control.appendAuditOnce('acme', entry);
+      const { entry: said } = await entry({ n: 0, digest: null });
+      const { event, writer } = said;
+      const other = { event, refs: { candidate }, writer };
+      const mark = keysOf('acme').auditMark(digestHex(contentDigest(Buffer.from(canonicalText(other)))));
+      await controlConnection.run((redis) => redis.setnx(mark, number));
+      const entering = control.appendAuditOnce('acme', unsignedEntry('acme', 'merged', { candidate }));
+      await expect(entering).rejects.toMatchObject({ code: 'record_unreadable' });
+    },
+  );
 
   test('the share of memory in use is a fraction', async () => {
     const use = await gateway.memoryUse();

@@ -122,6 +122,7 @@ export class StagedSubject {
   readonly digest: Digest<'subject'>;
   #dispatches = 0;
   #runs = 0;
+  #evaluations = 0;
 
   constructor(world: World) {
     this.world = world;
@@ -188,6 +189,6 @@ export class StagedSubject {
   }
 
   evaluate({ gate }: GateStage): Promise<EvaluatedSubject> {
-    return evaluateSubject(gate, { ...this.ref, kind: this.world.gate });
+    return evaluateSubject(gate, { ...this.ref, kind: this.world.gate, n: (this.#evaluations += 1) });
   }
 }

@@ -1,5 +1,6 @@
 /** Tickets in every phase, each brought there by events, and events that fit the state they are made for. */
 import { apply } from '../../policies/tickets/apply.ts';
+import { landingUnderWay } from '../../policies/tickets/position.ts';
 import { newTicket } from '../../policies/tickets/ticket.ts';
 import {
   GATE_DECISIONS,
@@ -9,16 +10,18 @@ import {
 } from '../../schemas/gate/vocabulary.ts';
 import type {
   CandidateTestStatus,
+  EventOf,
   OperatorDecision,
   TicketEvent,
   TicketEventType,
 } from '../../schemas/ticket/event.ts';
+import { CI_STATES } from '../../schemas/ticket/landing.ts';
+import type { TicketState } from '../../schemas/ticket/state.ts';
 import { GATE_OF_REVIEW, isReview, isWorkPhase, type TicketPhase } from '../../schemas/ticket/phase.ts';
-import { CI_STATES, type TicketState } from '../../schemas/ticket/state.ts';
-import { VERDICT_ROUTES, type VerdictRoute } from '../../schemas/verdict.ts';
 
 export const commit = (n: number): string => n.toString(16).padStart(40, '0');
 export const BASE = commit(0xba5e);
+export const treeOf = (n: number): string => `7${commit(n).slice(1)}`;
 
 export function ticket(): TicketState {
   return newTicket({
@@ -59,20 +62,22 @@ export const planSubmitted =
     plan: { commit: commit(n), digest: `sha256:${commit(n)}${'0'.repeat(24)}`, segments },
   });
 export const segmentSubmitted =
-  (head: number) =>
-  (state: TicketState): TicketEvent => ({
-    ...decided(state),
-    type: 'segmentSubmitted',
-    n: state.segment?.n ?? 1,
-    head: commit(head),
-  });
+  /** @param tree what it contains, of a number as `head`; every commit another one when nothing is said */
+  (head: number, tree = head) =>
+    (state: TicketState): TicketEvent => ({
+      ...decided(state),
+      type: 'segmentSubmitted',
+      n: state.segment?.n ?? 1,
+      head: commit(head),
+      tree: treeOf(tree),
+    });
 export const readySubmitted = (state: TicketState): TicketEvent => ({
   ...decided(state),
   type: 'readySubmitted',
   head: state.head,
 });
 export const reviewed =
-  (route: VerdictRoute = 'proceed') =>
+  (route: EventOf<'reviewed'>['route'] = 'proceed', unreadable = false) =>
   (state: TicketState): TicketEvent => ({
     ...decided(state),
     type: 'reviewed',
@@ -81,6 +86,7 @@ export const reviewed =
     route,
     failureClass: null,
     refs: [],
+    unreadable,
   });
 export const gateDecided =
   (decision: GateDecisionWord = 'pass', overruled = false) =>
@@ -90,7 +96,7 @@ export const gateDecided =
     n: state.review?.n ?? 1,
     gate: isReview(state.phase) ? GATE_OF_REVIEW[state.phase] : 'plan',
     decision,
-    evaluationKey: `key-${state.revision}`,
+    evaluationKey: `sha256:${String(state.revision).padStart(64, '0')}`,
     subjectDigest: state.review?.subjectDigest ?? 'none',
     reasons: decision === 'pass' ? [] : ['open_blocker:finding_open:f-1'],
     blockers: decision === 'rework' ? ['f-1'] : [],
@@ -117,6 +123,8 @@ export const mergeIntended = (state: TicketState): TicketEvent => ({
   ...decided(state),
   type: 'mergeIntended',
   candidate: state.candidate?.commit ?? commit(1),
+  base: state.candidate?.base ?? BASE,
+  epoch: 3,
   evaluationKey: state.passes.findLast((pass) => pass.gate === 'merge')?.evaluationKey ?? 'none',
 });
 /** With an id: authority changed under the landing. */
@@ -129,6 +137,29 @@ export const landedWith =
     incident,
   });
 export const landed = landedWith(null);
+export const landingUnanswered = (state: TicketState): TicketEvent => ({
+  ...decided(state),
+  type: 'landingUnanswered',
+  reason: 'remote_unavailable',
+});
+export const documentationSubmitted =
+  (n: number) =>
+  (state: TicketState): TicketEvent => ({ ...decided(state), type: 'documentationSubmitted', head: commit(n) });
+export const documentationIntended =
+  (n: number) =>
+  (state: TicketState): TicketEvent => ({
+    ...decided(state),
+    type: 'documentationIntended',
+    candidate: commit(n),
+    base: state.merge?.candidate ?? BASE,
+    evaluationKey: `sha256:${'d'.repeat(64)}`,
+    epoch: 3,
+  });
+export const documentationFailed = (state: TicketState): TicketEvent => ({
+  ...decided(state),
+  type: 'documentationFailed',
+  reason: 'remote: no',
+});
 export const documentationLanded =
   (n: number, incident: string | null = null) =>
   (state: TicketState): TicketEvent => ({
@@ -228,6 +259,8 @@ const documenting = after(
   workspaceReady,
 );
 
+const documented = after(documenting, documentationSubmitted(0xd0));
+
 /** One ticket in each place, by name. */
 export const TICKETS = {
   planning,
@@ -252,6 +285,8 @@ export const TICKETS = {
   })),
   intended,
   documenting,
+  documented,
+  documentationIntended: after(documented, documentationIntended(0xd0c)),
   planHeld: after(planReview, reviewed(), gateDecided('human_required')),
   planBlocked: after(planReview, reviewed(), gateDecided('blocked')),
   done: after(documenting, (state) => ({ ...decided(state), type: 'nothingToDocument' })),
@@ -259,7 +294,7 @@ export const TICKETS = {
 } satisfies Record<string, TicketState>;
 
 const AT_WORK: readonly TicketState[] = Object.values(TICKETS).filter(
-  ({ phase, merge }) => isWorkPhase(phase) && merge?.state !== 'intended',
+  (state) => isWorkPhase(state.phase) && landingUnderWay(state) === null,
 );
 
 /** The same ticket one step before every bound. */
@@ -272,7 +307,6 @@ function nearBounds(state: TicketState): TicketState {
       rework: 9,
       rounds,
       providerFailures: 4,
-      reasks: 1,
       tests: 2,
       candidates: 2,
       ci: 2,
@@ -287,6 +321,8 @@ export const SAMPLES: readonly TicketState[] = [
   ...Object.values(TICKETS),
   ...AT_WORK.map(nearBounds),
   nearBounds(TICKETS.intended),
+  after(TICKETS.intended, landingUnanswered),
+  after(TICKETS.documentationIntended, landingUnanswered),
   ...AT_WORK.map((state) => after(state, killSwitchTurned)),
   ...AT_WORK.map((state) => after(state, recoveryFailed)),
 ];
@@ -310,9 +346,13 @@ const maker = (
 
 export const EVENT_MAKERS: readonly EventMaker[] = [
   maker('planSubmitted', (state, fresh) => planSubmitted(fresh, 1 + (fresh % 3))(state)),
-  maker('segmentSubmitted', (state, fresh) => segmentSubmitted(fresh)(state)),
+  // Often what was there before, in another commit.
+  maker('segmentSubmitted', (state, fresh) => segmentSubmitted(fresh, fresh % 16)(state)),
   maker('readySubmitted', readySubmitted),
-  ...VERDICT_ROUTES.map((route) => maker('reviewed', reviewed(route), route)),
+  ...(['proceed', 'retry_producer', 'human', 'stop'] as const).map((route) =>
+    maker('reviewed', reviewed(route), route),
+  ),
+  maker('reviewed', reviewed('human', true), 'unreadable'),
   ...GATE_DECISIONS.map((decision) => maker('gateDecided', gateDecided(decision), decision)),
   maker('candidateMade', (state, fresh) => candidateMade(fresh)(state)),
   ...(['satisfied', 'failed', 'unanswered', 'not_tested'] as const).map((status) =>
@@ -364,11 +404,9 @@ export const EVENT_MAKERS: readonly EventMaker[] = [
   ...CI_STATES.map((ci) => maker('ciReported', (state) => ({ ...decided(state), type: 'ciReported', state: ci }), ci)),
   maker('baseMoved', (state, fresh) => ({ ...decided(state), type: 'baseMoved', base: commit(fresh) })),
   maker('landingRefused', (state) => ({ ...decided(state), type: 'landingRefused', reason: 'contradicted' })),
-  maker('documentationSubmitted', (state, fresh) => ({
-    ...decided(state),
-    type: 'documentationSubmitted',
-    head: commit(fresh),
-  })),
+  maker('landingUnanswered', landingUnanswered),
+  maker('documentationSubmitted', (state, fresh) => documentationSubmitted(fresh)(state)),
+  maker('documentationIntended', (state, fresh) => documentationIntended(fresh)(state)),
   maker('documentationLanded', (state, fresh) => documentationLanded(fresh)(state)),
   maker('documentationLanded', (state, fresh) => documentationLanded(fresh, 'landing-2')(state), 'incident'),
   ...HUMAN_ANSWERS.map((answer) =>
@@ -376,7 +414,7 @@ export const EVENT_MAKERS: readonly EventMaker[] = [
   ),
   maker('gateDecided', (state) => gateDecided('pass', true)(state), 'overruled'),
   maker('nothingToDocument', (state) => ({ ...decided(state), type: 'nothingToDocument' })),
-  maker('documentationFailed', (state) => ({ ...decided(state), type: 'documentationFailed', reason: 'push_refused' })),
+  maker('documentationFailed', documentationFailed),
   maker('waitExceeded', (state) => ({ ...decided(state), type: 'waitExceeded', waitingOn: state.waitingOn })),
 ];
 

@@ -153,7 +153,7 @@ const LEADS_ON: Readonly<Record<TicketState['waitingOn'], readonly EventMaker[]>
   plan: makersOf({ planSubmitted: ['', '', ''], workspaceEnded: ['ended'], agentFailed: [''] }),
   segment: makersOf({ segmentSubmitted: ['', '', ''], workspaceEnded: ['ended'], agentFailed: [''] }),
   ready: makersOf({ readySubmitted: ['', '', ''], workspaceEnded: ['ended'] }),
-  verification: makersOf({ reviewed: ['proceed', 'proceed', 'proceed', 'proceed', 'retry_producer', 'reask'] }),
+  verification: makersOf({ reviewed: ['proceed', 'proceed', 'proceed', 'proceed', 'retry_producer', 'unreadable'] }),
   gate: makersOf({ gateDecided: ['pass', 'pass', 'pass', 'pass', 'rework', 'human_required'] }),
   candidate: makersOf({ candidateMade: ['', '', ''], candidateConflicted: [''] }),
   test: makersOf({ candidateTested: ['satisfied', 'satisfied', 'satisfied', 'failed', 'not_tested'] }),
@@ -161,6 +161,9 @@ const LEADS_ON: Readonly<Record<TicketState['waitingOn'], readonly EventMaker[]>
   merge: makersOf({
     mergeIntended: ['', ''],
     landed: ['', '', 'incident'],
+    landingUnanswered: [''],
+    documentationLanded: [''],
+    documentationFailed: [''],
     baseMoved: [''],
     pullRequestOpened: [''],
     killSwitchTurned: [''],
@@ -168,6 +171,8 @@ const LEADS_ON: Readonly<Record<TicketState['waitingOn'], readonly EventMaker[]>
   documentation: makersOf({
     workspaceStarted: ['lore'],
     workspaceEnded: ['ended'],
+    documentationSubmitted: [''],
+    documentationIntended: ['', ''],
     nothingToDocument: [''],
     documentationFailed: [''],
   }),
@@ -239,7 +244,7 @@ function boundsHold(steps: readonly Step[]): string | null {
       failures = 0;
       return false;
     }
-    const producing = after.phase === 'planning' || (after.phase === 'building' && after.rejected !== null);
+    const producing = after.phase === 'planning' || (after.phase === 'building' && after.feedback !== null);
     if (producing && after.phase !== before.phase) sentBack += 1;
     const lost = event.type === 'workspaceEnded' && after.attempts.providerFailures > before.attempts.providerFailures;
     if (lost || event.type === 'agentFailed' || event.type === 'verificationUnavailable') failures += 1;
@@ -247,12 +252,11 @@ function boundsHold(steps: readonly Step[]): string | null {
     if (failures > TICKET_BOUNDS.providerFailures) return `${failures} failures of providers`;
     if (failures === TICKET_BOUNDS.providerFailures && !isStopped(after.phase) && !isTerminal(after.phase))
       return 'nobody is asked after the last failure';
-    const { rework, rounds, reasks, tests, candidates, ci, docs } = after.attempts;
+    const { rework, rounds, tests, candidates, ci, docs } = after.attempts;
     const counts = [
       [rework, TICKET_BOUNDS.rework],
       [Math.max(...Object.values(rounds)), TICKET_BOUNDS.rounds - 1],
       [after.round, TICKET_BOUNDS.rounds],
-      [reasks, TICKET_BOUNDS.reasks],
       [tests, TICKET_BOUNDS.tests],
       [candidates, TICKET_BOUNDS.candidates],
       [ci, TICKET_BOUNDS.ci],
@@ -263,13 +267,24 @@ function boundsHold(steps: readonly Step[]): string | null {
   });
 }
 
+/** Keeps its own book of what was sent back, by what it contains: what came in between, and in which commit, does not matter. */
 function unchangedRefused(steps: readonly Step[]): string | null {
-  return first(taken(steps), ({ before, event }) => {
-    if (event.type === 'segmentSubmitted') return event.head === before.rejected && 'the rejected head was taken again';
-    if (event.type !== 'planSubmitted' || before.rejected === null) return false;
-    return (
-      (event.plan.commit === before.rejected || event.plan.digest === before.plan?.digest) &&
-      'the rejected plan was taken again'
-    );
+  let segment = 0;
+  let contents = '';
+  const sentBack = new Set<string>();
+  return first(taken(steps), ({ before, event, after }) => {
+    if (after.segment !== null && after.segment.n !== segment) {
+      segment = after.segment.n;
+      sentBack.clear();
+    }
+    if (event.type === 'planSubmitted' || event.type === 'segmentSubmitted') {
+      contents = event.type === 'planSubmitted' ? event.plan.digest : event.tree;
+      return sentBack.has(contents) && `${contents} was sent back and is judged again`;
+    }
+    // What people overruled, the gate passed after all.
+    if (event.type === 'gateDecided' && event.decision === 'pass') sentBack.delete(contents);
+    const isLonger = after.lineage.length > before.lineage.length || after.lineage.at(-1) !== before.lineage.at(-1);
+    if (isLonger && event.type !== 'reviewed' && event.type !== 'candidateConflicted') sentBack.add(contents);
+    return false;
   });
 }

@@ -1,6 +1,7 @@
 /** The recorded paths of `ticket`, each with what its activities, children and agents are scripted to. */
 import { Context } from '@temporalio/activity';
 import { CancelledFailure } from '@temporalio/common';
+import { portcullisError } from '../../schemas/errors.ts';
 import { TICKET_SIGNALS, type KillSwitchNotice } from '../../schemas/ticket/workflow.ts';
 import { commit } from '../support/ticket-fixtures.ts';
 import { pollUntil } from '../support/poll.ts';
@@ -36,6 +37,15 @@ async function untilWorking(staged: StagedTicket, phase: string): Promise<void> 
 async function abandon(staged: StagedTicket, phase: 'blocked' | 'awaiting_human'): Promise<void> {
   const { revision } = await staged.until(phase);
   await staged.update('abandon', { revision, by: 'c-op', reason: 'no more' });
+}
+
+async function retryUnanswered(staged: StagedTicket, where: 'merging' | 'documenting'): Promise<void> {
+  const isStopped = async () => {
+    const state = await staged.state();
+    return state.phase === 'awaiting_human' && state.resumePhase === where && state.revision;
+  };
+  const revision = await pollUntil(isStopped, { what: `a landing in ${where} without an answer`, deadlineMs: 40_000 });
+  await staged.update('decide', { revision, by: 'c-op', decision: 'retry', reason: 'mended' });
 }
 
 function loseIn(segment: number): NonNullable<TicketScript['agent']> {
@@ -98,6 +108,21 @@ export const TICKET_PATHS: readonly TicketPath[] = [
         tries === 1
           ? { outcome: 'base_moved', now: commit(0xba5f) }
           : { outcome: 'landed', commit: commit(2), fencing: 2, epoch: null, incident: false },
+    },
+  },
+  {
+    name: 'landing-unanswered',
+    script: {
+      documentation: true,
+      land: (tries, { candidate }) => {
+        // Of the change, then of its documentation.
+        if (tries % 2 === 1) throw portcullisError('remote_refused', { reason: 'it is not among `git.remotes`' });
+        return { outcome: 'landed', commit: candidate, fencing: 2, epoch: null, incident: false };
+      },
+    },
+    meanwhile: async (staged) => {
+      await retryUnanswered(staged, 'merging');
+      await retryUnanswered(staged, 'documenting');
     },
   },
   {

@@ -2,9 +2,11 @@
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { timeSkippingServer } from '../../local/binaries.ts';
+import { portcullisError } from '../../schemas/errors.ts';
 import { SEARCH_ATTRIBUTE_NAMES } from '../../schemas/search-attributes.ts';
 import type { Turn } from '../../schemas/verify/activities.ts';
 import { bundleWorkflows } from '../../workers/control/workflow-bundle.ts';
+import { pollUntil } from '../support/poll.ts';
 import { play, type Theatre } from './stage.ts';
 import { bundleTicket, playTicket, type TicketScript } from './ticket-stage.ts';
 
@@ -65,5 +67,32 @@ test('an agent that answers and submits nothing is asked again, five times at mo
     expect(staged.assignments).toHaveLength(5);
     await staged.update('abandon', { revision: stopped.revision, by: 'c-op', reason: 'seen' });
     expect((await staged.handle.result()).phase).toBe('abandoned');
+  });
+});
+
+test('[inv-18] a landing on a remote that is away is asked about for half an hour, and then a person is', async () => {
+  let away = true;
+  let asked = 0;
+  const script: TicketScript = {
+    land: (_, { candidate }) => {
+      asked += 1;
+      if (away) throw portcullisError('remote_unavailable', { reason: 'the credential has expired' });
+      return { outcome: 'landed', commit: candidate, fencing: 1, epoch: null, incident: false };
+    },
+  };
+  await playTicket({ ...theatre, workflowBundle: await bundleTicket() }, 'away', script, async (staged) => {
+    await staged.until('merging');
+    await pollUntil(() => Promise.resolve(asked > 0), { what: 'the first attempt to land' });
+    await environment.sleep('31 minutes');
+    const stopped = await staged.until('awaiting_human');
+    expect(asked).toBeGreaterThan(20);
+    expect(stopped).toMatchObject({
+      ...{ stop: { cause: 'landing_unanswered', detail: 'remote_unavailable' }, merge: { state: 'intended' } },
+    });
+    const intended = staged.states.find(({ merge }) => merge !== null);
+    expect(stopped.since - (intended?.since ?? 0)).toBeLessThanOrEqual(30 * 60_000 + 15_000);
+    away = false;
+    await staged.update('decide', { revision: stopped.revision, by: 'c-op', decision: 'retry', reason: 'renewed' });
+    expect((await staged.handle.result()).phase).toBe('done');
   });
 });

@@ -1,16 +1,27 @@
-/** The real ticket workflow, with scripted activities, where operators and people come in: gates, the kill switch, incidents. */
-import { Client, Connection, WorkflowUpdateFailedError } from '@temporalio/client';
-import { ApplicationFailure } from '@temporalio/common';
+/** The real ticket workflow, with scripted activities, where operators and people come in: gates, the kill switch, submissions that are refused. */
+import { Client, Connection } from '@temporalio/client';
 import { NativeConnection } from '@temporalio/worker';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { parseDigest } from '../../schemas/digest.ts';
+import { UPDATE_BOUNDS } from '../../policies/tickets/allowance.ts';
 import { portcullisError } from '../../schemas/errors.ts';
+import type { GateDecisionWord } from '../../schemas/gate/vocabulary.ts';
 import { repeatedUpdateId } from '../../schemas/ticket/update-id.ts';
-import { TICKET_SIGNALS, type DecideGate, type KillSwitchNotice } from '../../schemas/ticket/workflow.ts';
+import type { DecideGate } from '../../schemas/ticket/workflow.ts';
 import type { TicketState } from '../../schemas/ticket/state.ts';
-import { commit } from '../support/ticket-fixtures.ts';
+import { commit, TICKETS } from '../support/ticket-fixtures.ts';
 import { pollUntil } from '../support/poll.ts';
-import { bundleTicket, playTicket, type StagedTicket, type TicketScript, type TicketTheatre } from './ticket-stage.ts';
+import {
+  bundleTicket,
+  codeOfRefusal,
+  killSwitch,
+  playTicket,
+  rejected,
+  submit,
+  type StagedTicket,
+  type TicketScript,
+  type TicketTheatre,
+} from './ticket-stage.ts';
 
 let theatre: TicketTheatre;
 let connection: Connection;
@@ -40,13 +51,12 @@ function approvalOf({ review, revision }: TicketState): DecideGate {
   };
 }
 
-function codeOfRefusal(answer: unknown): unknown {
-  if (!(answer instanceof WorkflowUpdateFailedError)) return answer;
-  return answer.cause instanceof ApplicationFailure ? answer.cause.type : answer.cause;
+/** What it was played for is done: the operator who is asked next gives it up. */
+async function leave(staged: StagedTicket): Promise<void> {
+  const { revision } = await staged.until('awaiting_human');
+  await staged.update('abandon', { revision, by: 'c-op', reason: 'seen' });
+  await staged.handle.result();
 }
-
-const killSwitch = ({ handle }: StagedTicket, notice: KillSwitchNotice) =>
-  handle.signal(TICKET_SIGNALS.killSwitch, notice);
 
 test.concurrent('a person’s decision moves nothing; the retry evaluates the same subject once more', async () => {
   const script: TicketScript = { gate: (_, n) => (n === 1 ? 'human_required' : 'pass') };
@@ -149,41 +159,6 @@ test.concurrent(
   },
 );
 
-test.concurrent(
-  'the switch that is turned on while a candidate lands stops the ticket once the landing is answered',
-  async () => {
-    const begun = Promise.withResolvers<undefined>();
-    const landing = Promise.withResolvers<undefined>();
-    const script: TicketScript = {
-      documentation: true,
-      land: async (tries) => {
-        begun.resolve(undefined);
-        await landing.promise;
-        return {
-          outcome: 'landed',
-          commit: commit(tries),
-          fencing: 1,
-          epoch: { before: 1, after: 1 },
-          incident: false,
-        };
-      },
-    };
-    await playTicket(theatre, 'killed-landing', script, async (staged) => {
-      await begun.promise;
-      await killSwitch(staged, { reason: 'drill', by: 'c-op' });
-      landing.resolve(undefined);
-      const stopped = await staged.until('blocked');
-      expect(stopped).toMatchObject({
-        merge: { state: 'landed' },
-        resumePhase: 'documenting',
-        stop: { cause: 'kill_switch' },
-      });
-      await staged.update('decide', { revision: stopped.revision, by: 'c-op', decision: 'retry', reason: 'off' });
-      expect((await staged.handle.result()).phase).toBe('done');
-    });
-  },
-);
-
 test.concurrent('[inv-19] a ticket whose checks no gate knows is stopped at its start, by name', async () => {
   const script: TicketScript = {
     admit: () => ({ stopped: null, unknownCheck: { check: 'mocha', reason: 'no gate has a check of that name' } }),
@@ -203,6 +178,7 @@ test.concurrent(
     const answers: unknown[] = [];
     let looks = 0;
     const script: TicketScript = {
+      gate: () => 'human_required',
       pushed: () => {
         looks += 1;
         if (looks === 1)
@@ -222,7 +198,7 @@ test.concurrent(
       },
     };
     await playTicket(theatre, 'unlooked', script, async (staged) => {
-      expect((await staged.handle.result()).phase).toBe('done');
+      await leave(staged);
       const [first, repeated, taken, again] = answers;
       expect(first).toEqual({
         accepted: false,
@@ -241,6 +217,7 @@ test.concurrent('[inv-08] one submission that is looked at twice at once is take
   const both = Promise.withResolvers<undefined>();
   let looks = 0;
   const script: TicketScript = {
+    gate: () => 'human_required',
     pushed: async () => {
       looks += 1;
       if (looks === 2) both.resolve(undefined);
@@ -260,7 +237,7 @@ test.concurrent('[inv-08] one submission that is looked at twice at once is take
     },
   };
   await playTicket(theatre, 'twice', script, async (staged) => {
-    expect((await staged.handle.result()).phase).toBe('done');
+    await leave(staged);
     expect(answers[0]).toMatchObject({ accepted: true });
     expect(answers[1]).toEqual(answers[0]);
     expect(staged.events.filter(({ type }) => type === 'planSubmitted')).toHaveLength(1);
@@ -271,6 +248,7 @@ test.concurrent('a commit that is not there is an answer, and the same answer fo
   const answers: unknown[] = [];
   let looks = 0;
   const script: TicketScript = {
+    gate: () => 'human_required',
     pushed: () => {
       looks += 1;
       return looks === 1 ? { pushed: false, reason: 'unknown_commit' } : { pushed: true, tree: commit(1) };
@@ -284,54 +262,84 @@ test.concurrent('a commit that is not there is an answer, and the same answer fo
     },
   };
   await playTicket(theatre, 'absent', script, async (staged) => {
-    expect((await staged.handle.result()).phase).toBe('done');
+    await leave(staged);
     expect(answers[0]).toMatchObject({ accepted: false, refusal: { code: 'missing_artifact' } });
     expect(answers[1]).toEqual(answers[0]);
   });
 });
 
 test.concurrent(
-  'a landing under which authority changed is an incident, and the ticket ends only when an operator ruled',
+  'a step that the switch itself breaks while it stops the ticket leaves a ticket that an operator can send on',
   async () => {
     const script: TicketScript = {
-      land: () => ({
-        outcome: 'landed',
-        commit: commit(0xca),
-        fencing: 1,
-        epoch: { before: 1, after: 2 },
-        incident: true,
-      }),
+      from: TICKETS.candidateVerified,
+      gate: async (_, n, staged): Promise<GateDecisionWord> => {
+        if (n > 1) return 'pass';
+        await killSwitch(staged, { reason: 'drill', by: 'c-op' });
+        await staged.until('blocked');
+        throw portcullisError('kill_switch', { reason: 'drill' });
+      },
     };
-    await playTicket(theatre, 'incident', script, async (staged) => {
-      const landed = await staged.until('awaiting_human');
-      expect(landed).toMatchObject({ merge: { state: 'landed' }, stop: { cause: 'landing_incident' } });
-      expect([...staged.incidents]).toEqual([[landed.stop?.detail, null]]);
-      await staged.update('decide', {
-        revision: landed.revision,
-        by: 'c-op',
-        decision: 'retry',
-        reason: 'looked at it',
-      });
-      expect(await staged.handle.result()).toMatchObject({ phase: 'done', merged: landed.merge?.candidate });
-      expect([...staged.incidents.values()]).toEqual(['retry']);
+    await playTicket(theatre, 'killed-deciding', script, async (staged) => {
+      const { revision, stop } = await staged.until('blocked');
+      expect(stop).toEqual({ cause: 'kill_switch', detail: 'drill' });
+      await staged.update('decide', { revision, by: 'c-op', decision: 'retry', reason: 'it is off' });
+      expect((await staged.handle.result()).phase).toBe('done');
     });
   },
 );
 
-test.concurrent('so is one of a documentation, which is then not made again', async () => {
-  let landings = 0;
+test.concurrent('[inv-19] an agent that submits without end is refused cheaply, and an operator is heard', async () => {
+  const codes: unknown[] = [];
+  const ended = Promise.withResolvers<undefined>();
   const script: TicketScript = {
-    documentation: true,
-    land: () => {
-      landings += 1;
-      return { outcome: 'landed', commit: commit(0xd0 + landings), fencing: 1, epoch: null, incident: landings === 2 };
+    pushed: () => ({ pushed: false, reason: 'unknown_commit' }),
+    agent: async (staged, _, { revision }) => {
+      const one = async (n: number) => {
+        const asked = { revision, by: 'c-agent', commit: commit(0xb000 + n) };
+        const answer = await staged.update('submitPlan', asked).catch((error: unknown) => error);
+        codes.push(codeOfRefusal(answer) === answer ? 'answered' : codeOfRefusal(answer));
+      };
+      await Promise.all(Array.from({ length: 9 }, (__, n) => one(n)));
+      for (let n = 9; n < 40; n += 1) await one(n);
+      ended.resolve(undefined);
+      await staged.until('abandoned');
+      return { outcome: 'answered', message: '' };
     },
   };
-  await playTicket(theatre, 'doc-incident', script, async (staged) => {
-    const landed = await staged.until('awaiting_human');
-    expect(landed).toMatchObject({ stop: { cause: 'landing_incident' }, documentation: { landed: true } });
-    await staged.update('decide', { revision: landed.revision, by: 'c-op', decision: 'retry', reason: 'looked at it' });
-    expect((await staged.handle.result()).phase).toBe('done');
-    expect(landings).toBe(2);
+  await playTicket(theatre, 'flooded', script, async (staged) => {
+    await ended.promise;
+    const answered = codes.filter((code) => code === 'answered');
+    expect(answered).toHaveLength(UPDATE_BOUNDS.refused);
+    expect(new Set(codes)).toEqual(new Set(['answered', 'rate_limited', 'limit']));
+    const { revision } = await staged.state();
+    await staged.update('abandon', { revision, by: 'c-op', reason: 'flooded' });
+    await staged.handle.result();
+    const { events } = await staged.handle.fetchHistory();
+    const accepted = (events ?? []).filter((event) => event.workflowExecutionUpdateAcceptedEventAttributes != null);
+    expect(accepted).toHaveLength(UPDATE_BOUNDS.refused + 1);
+  });
+});
+
+test.concurrent('[inv-02] what was sent back is not judged again in another commit of the same contents', async () => {
+  const answers: unknown[] = [];
+  const script: TicketScript = {
+    from: TICKETS.building,
+    verification: (input, n) => (n === 1 ? rejected(input) : null),
+    gate: (_, n) => (n === 1 ? 'rework' : 'pass'),
+    pushed: (of) =>
+      of.commit === commit(0xa1) || of.commit === commit(0xa2) ? { pushed: true, tree: commit(0xa) } : null,
+    agent: async (staged, _, assignment) => {
+      if (assignment.segment === null) return null;
+      answers.push(await submit(staged, assignment, commit(assignment.round === 1 ? 0xa1 : 0xa2)));
+      return { outcome: 'answered', message: '' };
+    },
+  };
+  await playTicket(theatre, 'shopping', script, async (staged) => {
+    await pollUntil(() => Promise.resolve(answers.length > 1), { what: 'a second submission', deadlineMs: 40_000 });
+    const { revision } = await staged.state();
+    await staged.update('abandon', { revision, by: 'c-op', reason: 'seen' });
+    await staged.handle.result();
+    expect(answers.slice(0, 2)).toMatchObject([{ accepted: true }, { refusal: { code: 'candidate_unchanged' } }]);
   });
 });

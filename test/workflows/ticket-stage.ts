@@ -3,7 +3,8 @@
  * are scripted. The scripted agent submits by updates, as the gateway does for a real one.
  */
 import { fileURLToPath } from 'node:url';
-import type { Client, WorkflowHandle } from '@temporalio/client';
+import { WorkflowUpdateFailedError, type Client, type WorkflowHandle } from '@temporalio/client';
+import { ApplicationFailure } from '@temporalio/common';
 import {
   bundleWorkflowCode,
   DefaultLogger,
@@ -14,7 +15,7 @@ import {
 import { digestOf, type Digest } from '../../schemas/digest.ts';
 import type { GateDecisionWord } from '../../schemas/gate/vocabulary.ts';
 import type { GateInput } from '../../schemas/gate/workflow.ts';
-import type { GitActivities, LandAnswer, PushedAnswer } from '../../schemas/git/activities.ts';
+import type { GitActivities, LandAnswer, LandRequest, PushedAnswer, PushedRef } from '../../schemas/git/activities.ts';
 import type { Assignment } from '../../schemas/harness-api.ts';
 import { controlQueue } from '../../schemas/queues.ts';
 import type {
@@ -27,8 +28,11 @@ import type { TicketDefinition } from '../../schemas/ticket/definition.ts';
 import type { TicketEvent } from '../../schemas/ticket/event.ts';
 import type { TicketState, TicketUpdateOutcome } from '../../schemas/ticket/state.ts';
 import {
+  TICKET_SIGNALS,
   TICKET_STATE_QUERY,
   TICKET_WORKFLOW,
+  type CarriedTicket,
+  type KillSwitchNotice,
   type TicketInput,
   type TicketOutcome,
   type TicketUpdateArguments,
@@ -50,27 +54,36 @@ export interface TicketTheatre {
   readonly workflowBundle: WorkflowBundleWithSourceMap;
 }
 
+let bundled: Promise<WorkflowBundleWithSourceMap> | null = null;
+
+/** Once for all the files of a process: it takes as long as a play. */
 export async function bundleTicket(): Promise<WorkflowBundleWithSourceMap> {
   const workflowsPath = fileURLToPath(new URL('./ticket-children.ts', import.meta.url));
-  return await bundleWorkflowCode({ workflowsPath, logger: new DefaultLogger('WARN') });
+  bundled ??= bundleWorkflowCode({ workflowsPath, logger: new DefaultLogger('WARN') });
+  return await bundled;
 }
 
 type Awaitable<T> = T | Promise<T>;
 
 /** What a test changes; everything else goes well. */
 export interface TicketScript {
+  /** Where it goes on, instead of from its beginning: as carried over from an earlier run, with no workspace left. */
+  readonly from?: TicketState;
   readonly segments?: number;
   readonly documentation?: boolean;
   readonly historyLimit?: number;
   /** Before the agent submits what it is asked; an answer instead of `null` ends its turn without a submission. */
   readonly agent?: (staged: StagedTicket, turn: AgentTurn, assignment: Assignment) => Promise<AgentAnswer | null>;
   readonly verification?: (input: VerificationInput, n: number) => Awaitable<VerificationOutcome | 'hang' | null>;
-  readonly gate?: (input: GateInput, n: number) => GateDecisionWord;
-  readonly land?: (tries: number) => LandAnswer | Promise<LandAnswer>;
+  readonly gate?: (input: GateInput, n: number, staged: StagedTicket) => Awaitable<GateDecisionWord>;
+  readonly land?: (tries: number, request: LandRequest) => LandAnswer | Promise<LandAnswer>;
+  /** `authority:epoch` when the intent is recorded. */
+  readonly epoch?: () => number;
   readonly workspace?: (n: number) => boolean;
   readonly admit?: () => Awaitable<TicketAdmission>;
   readonly person?: (asked: PersonAsked) => Awaitable<PersonRecorded>;
-  readonly pushed?: () => Awaitable<PushedAnswer>;
+  /** `null`: it was pushed, and contains what no other commit does. */
+  readonly pushed?: (of: PushedRef) => Awaitable<PushedAnswer | null>;
   /** Starts the ticket in place of the stage, in this tenant and on its own queue; `recorded` gets the states. */
   readonly entrance?: {
     readonly tenant: string;
@@ -105,6 +118,15 @@ export interface StagedTicket {
   until(phase: TicketState['phase']): Promise<TicketState>;
 }
 
+export const killSwitch = ({ handle }: StagedTicket, notice: KillSwitchNotice): Promise<void> =>
+  handle.signal(TICKET_SIGNALS.killSwitch, notice);
+
+/** The code with which an update was rejected; otherwise what came instead. */
+export function codeOfRefusal(answer: unknown): unknown {
+  if (!(answer instanceof WorkflowUpdateFailedError)) return answer;
+  return answer.cause instanceof ApplicationFailure ? answer.cause.type : answer.cause;
+}
+
 const subject = (what: unknown): Digest<'subject'> => digestOf('subject', JSON.parse(JSON.stringify(what)));
 
 export function ticketDefinition(id: string, documentation: boolean): TicketDefinition {
@@ -123,6 +145,12 @@ export function ticketDefinition(id: string, documentation: boolean): TicketDefi
     ttlSeconds: {},
     documentation,
   };
+}
+
+/** The same place, as a ticket of this id that came there just now. */
+function carriedFrom(state: TicketState, id: string): CarriedTicket {
+  const moved = { ticketId: id, pairId: id, workspaces: [], since: Date.now() };
+  return { state: { ...state, ...moved }, seq: 0 };
 }
 
 /** Plays one script to a ticket of its own; the worker stops when the play ends. */
@@ -184,7 +212,7 @@ export async function playTicket<T>(
       definition,
       source: { importId: null, baseSha: BASE, remote: null },
       by: 'c-operator',
-      carried: null,
+      carried: script.from === undefined ? null : carriedFrom(script.from, id),
       historyLimit: script.historyLimit ?? null,
     };
     if (entrance === undefined) await client.workflow.start(TICKET_WORKFLOW, { taskQueue, workflowId, args: [input] });
@@ -199,7 +227,10 @@ type Scripted = TicketActivities &
   AgentActivities &
   ScriptActivities &
   Pick<PairActivities, 'importRepository' | 'recordPair'> &
-  Pick<GitActivities, 'placeBranch' | 'checkPushed' | 'fetchBase' | 'makeCandidate' | 'land' | 'describeChange'> & {
+  Pick<
+    GitActivities,
+    'placeBranch' | 'checkPushed' | 'fetchBase' | 'makeCandidate' | 'mayLand' | 'land' | 'describeChange'
+  > & {
     recordSubject(parameters: unknown): Promise<{ readonly subjectDigest: Digest<'subject'> }>;
   };
 
@@ -257,7 +288,7 @@ function scripted(script: TicketScript, staged: StagedTicket): Scripted {
     recordDocumentation: (of) => Promise.resolve({ subjectDigest: subject({ ...of, definition: 0 }) }),
     recordSubject: (parameters) => Promise.resolve({ subjectDigest: subject(parameters) }),
     placeBranch: () => Promise.resolve({ former: null }),
-    checkPushed: async () => (await script.pushed?.()) ?? { pushed: true, tree: commit(1) },
+    checkPushed: async (of) => (await script.pushed?.(of)) ?? { pushed: true, tree: of.commit },
     fetchBase: () => Promise.resolve({ commit: BASE }),
     makeCandidate: ({ base, head }) =>
       Promise.resolve({ kind: 'candidate', commit: commit((commits += 1)), tree: commit(1), base, head }),
@@ -269,9 +300,11 @@ function scripted(script: TicketScript, staged: StagedTicket): Scripted {
         pathCount: 1,
         within: true,
       }),
-    async land({ candidate }) {
+    mayLand: () => Promise.resolve({ authorises: true, reason: '', epoch: script.epoch?.() ?? 1 }),
+    async land(request) {
+      const { candidate } = request;
       landings += 1;
-      const answer = await script.land?.(landings);
+      const answer = await script.land?.(landings, request);
       return (
         answer ?? { outcome: 'landed', commit: candidate, fencing: 1, epoch: { before: 1, after: 1 }, incident: false }
       );
@@ -297,17 +330,17 @@ function scripted(script: TicketScript, staged: StagedTicket): Scripted {
       staged.verifications.push(input);
       return (await script.verification?.(input, staged.verifications.length)) ?? satisfied(input);
     },
-    scriptGate(input) {
+    async scriptGate(input) {
       staged.gates.push(input);
-      const decision = script.gate?.(input, staged.gates.length) ?? 'pass';
-      return Promise.resolve({
+      const decision = (await script.gate?.(input, staged.gates.length, staged)) ?? 'pass';
+      return {
         evaluationKey: digestOf('gate-evaluation', { ...input, at: staged.gates.length }),
         decisionDigest: digestOf('decision', { ...input }),
         decision,
         reasons:
           decision === 'pass' ? [] : [{ case: 'open_blocker', code: 'finding_open', ref: 'f-1', overridden: false }],
         reasonsOmitted: 0,
-      });
+      };
     },
   };
 }

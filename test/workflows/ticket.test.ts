@@ -1,7 +1,7 @@
 /** The ticket workflow: the real one, with scripted activities and children. */
 import { Context } from '@temporalio/activity';
-import { Client, Connection, WorkflowFailedError, WorkflowUpdateFailedError } from '@temporalio/client';
-import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
+import { Client, Connection, WorkflowFailedError } from '@temporalio/client';
+import { CancelledFailure } from '@temporalio/common';
 import { NativeConnection } from '@temporalio/worker';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { SEARCH_ATTRIBUTES } from '../../schemas/search-attributes.ts';
@@ -9,6 +9,7 @@ import { commit } from '../support/ticket-fixtures.ts';
 import { pollUntil } from '../support/poll.ts';
 import {
   bundleTicket,
+  codeOfRefusal,
   playTicket,
   rejected,
   submit,
@@ -34,12 +35,6 @@ afterAll(async () => {
 /** The phases that a ticket went through, each once in a row. */
 function phases({ states }: StagedTicket): readonly string[] {
   return states.map(({ phase }) => phase).filter((phase, index, all) => phase !== all[index - 1]);
-}
-
-/** The code with which an update was rejected; otherwise what came instead. */
-function codeOfRefusal(answer: unknown): unknown {
-  if (!(answer instanceof WorkflowUpdateFailedError)) return answer;
-  return answer.cause instanceof ApplicationFailure ? answer.cause.type : answer.cause;
 }
 
 async function untilGone(staged: StagedTicket): Promise<void> {

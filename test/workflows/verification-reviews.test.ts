@@ -1,15 +1,18 @@
 /** One review for each verifier class that the policy requires, on the real workflow; activities and agents are scripted. */
-import { Client, Connection } from '@temporalio/client';
+import { Client, Connection, WorkflowFailedError } from '@temporalio/client';
 import { NativeConnection } from '@temporalio/worker';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import type { PlannedReview } from '../../schemas/verification/activities.ts';
+import type { AgentTurn } from '../../schemas/workspace/agent.ts';
 import {
   APPROVED,
   bundleVerification,
   CONTRACT_CHECK,
   playVerification,
   REJECTED,
+  UNPARSEABLE,
   type StagedVerification,
+  type VerificationScript,
   type VerificationTheatre,
 } from './verification-stage.ts';
 
@@ -44,7 +47,8 @@ async function asked({ handle }: StagedVerification): Promise<readonly string[]>
 
 const sentinels = ({ started }: StagedVerification) => started.filter((run) => run.startsWith('sentinel/'));
 
-describe('a verification with two required classes', () => {
+// Each play has a queue and a ticket of its own, and mostly waits.
+describe.concurrent('a verification with two required classes', () => {
   test('[inv-02] asks each in a fresh workspace of its own, and all approve or it is no approval', async () => {
     await playVerification(theatre, 'both', { reviews: BOTH }, async (staged) => {
       const outcome = await staged.handle.result();
@@ -62,7 +66,7 @@ describe('a verification with two required classes', () => {
     await playVerification(theatre, 'second-rejects', { reviews: BOTH, reading }, async (staged) => {
       expect(await staged.handle.result()).toMatchObject({
         ...{ outcome: 'reviewed', route: 'retry_producer', failureClass: 'off-by-one' },
-        reviewDigest: REJECTED.digest,
+        ...{ reviewDigest: REJECTED.digest, unreadable: false },
       });
     });
   });
@@ -84,7 +88,55 @@ describe('a verification with two required classes', () => {
   });
 });
 
-describe('the contract of a plan', () => {
+describe.concurrent('a verdict that cannot be read', () => {
+  test('is asked for once more with the reason, and the second one is a person’s, which no reviewer asked for', async () => {
+    const prompts: string[] = [];
+    const agent = ({ prompt }: AgentTurn) => {
+      prompts.push(prompt);
+      return Promise.resolve(null);
+    };
+    await playVerification(theatre, 'unread-twice', { reading: () => UNPARSEABLE, agent }, async (staged) => {
+      const outcome = await staged.handle.result();
+      expect(outcome).toMatchObject({ outcome: 'reviewed', route: 'human', unreadable: true });
+      expect(prompts).toHaveLength(2);
+      expect(prompts[1]).toContain(UNPARSEABLE.reask);
+      expect(sentinels(staged)).toHaveLength(1);
+    });
+  });
+});
+
+describe.concurrent('a review that is cut short', () => {
+  test('[inv-04] leaves no approval behind that could still be used', async () => {
+    const agent: VerificationScript['agent'] = async (_, { handle }) => {
+      await handle.cancel();
+      return { outcome: 'errored', message: '', kind: 'cancelled' };
+    };
+    await playVerification(theatre, 'cut-short', { agent }, async (staged) => {
+      await expect(staged.handle.result()).rejects.toBeInstanceOf(WorkflowFailedError);
+      expect(staged.abandoned).toEqual(['approval-1']);
+      expect(staged.gone).toEqual(staged.started);
+    });
+  });
+});
+
+describe.concurrent('evidence that decides already', () => {
+  const hits = [{ code: 'evidence_missing_record', ref: 'e-1' }] as const;
+
+  test('[inv-02] that was tampered with: no reviewer is asked, and the answer says that the gate decides', async () => {
+    await playVerification(theatre, 'tampered', { verifierNeeded: false, hits }, async (staged) => {
+      expect(await staged.handle.result()).toMatchObject({ outcome: 'checked', settled: true, hits });
+      expect(sentinels(staged)).toEqual([]);
+    });
+  });
+
+  test('[inv-02] that nobody can read: the same, and not a fault of whoever ran it', async () => {
+    await playVerification(theatre, 'unreadable', { preflightFails: 'record_unreadable' }, async ({ handle }) => {
+      expect(await handle.result()).toMatchObject({ outcome: 'checked', settled: true });
+    });
+  });
+});
+
+describe.concurrent('the contract of a plan', () => {
   test('[inv-06] is recorded after the review it rests on is concluded, once, and by the general reviewer alone', async () => {
     const script = { gate: 'plan', checks: [CONTRACT_CHECK], reviews: BOTH } as const;
     await playVerification(theatre, 'contract', script, async (staged) => {

@@ -12,7 +12,8 @@ import {
   type WorkflowBundleWithSourceMap,
 } from '@temporalio/worker';
 import { contentDigest, digestOf } from '../../schemas/digest.ts';
-import type { EvidenceActivities } from '../../schemas/gate/activities.ts';
+import { portcullisError, type ErrorCode } from '../../schemas/errors.ts';
+import type { EvidenceActivities, PreflightAnswer } from '../../schemas/gate/activities.ts';
 import type { CriterionStatus } from '../../schemas/gate/vocabulary.ts';
 import { controlQueue } from '../../schemas/queues.ts';
 import type { TicketGate } from '../../schemas/ticket/phase.ts';
@@ -60,6 +61,10 @@ export interface VerificationScript {
   readonly reviews?: readonly PlannedReview[];
   readonly status?: (checkId: string) => CriterionStatus;
   readonly verifierNeeded?: boolean;
+  /** What the preflight finds, when no verifier is needed. */
+  readonly hits?: PreflightAnswer['hits'];
+  /** What the preflight fails with instead, by its code. */
+  readonly preflightFails?: ErrorCode;
   /** Whether the runs are history by the time they are recorded. */
   readonly stale?: boolean;
   /** Whether a workspace becomes ready; counted over all of them. */
@@ -74,6 +79,8 @@ export interface StagedVerification {
   /** Workspaces that were started, and those that are gone. */
   readonly started: string[];
   readonly gone: string[];
+  /** Approvals of reviews that were cut short. */
+  readonly abandoned: string[];
 }
 
 export type FoundReading = Extract<ReviewReading, { readonly found: true }>;
@@ -139,7 +146,7 @@ export async function playVerification<T>(
   const input = inputOf(name, script);
   const workflowId = verificationWorkflowId({ ...input.parameters, subjectDigest: input.subjectDigest, n: input.n });
   const handle = client.workflow.getHandle<(input: VerificationInput) => Promise<VerificationOutcome>>(workflowId);
-  const staged: StagedVerification = { handle, started: [], gone: [] };
+  const staged: StagedVerification = { handle, started: [], gone: [], abandoned: [] };
   const worker = await Worker.create({
     connection,
     taskQueue,
@@ -217,6 +224,10 @@ function scripted(script: VerificationScript, staged: StagedVerification): Scrip
     },
     concludeReview: ({ runId }) =>
       Promise.resolve({ refs: [evidence(runId)], blocking: [], stale: script.stale ?? false }),
+    abandonReview: ({ approvalId }) => {
+      staged.abandoned.push(approvalId);
+      return Promise.resolve();
+    },
     openAttempt: () => Promise.resolve({ kind: 'opened', attempt: (attempts += 1) }),
     recordCheck: ({ checkId, outcome }) =>
       Promise.resolve({
@@ -224,7 +235,10 @@ function scripted(script: VerificationScript, staged: StagedVerification): Scrip
         digest: evidence(checkId),
         status: outcome.by === 'nobody' ? 'inconclusive' : statusOf(checkId),
       }),
-    preflightSubject: () => Promise.resolve({ verifierNeeded: script.verifierNeeded ?? true, hits: [] }),
+    preflightSubject() {
+      if (script.preflightFails !== undefined) return Promise.reject(portcullisError(script.preflightFails));
+      return Promise.resolve({ verifierNeeded: script.verifierNeeded ?? true, hits: script.hits ?? [] });
+    },
     scriptWorkspace({ role, workspaceGeneration }) {
       staged.started.push(`${role}/${workspaceGeneration}`);
       const ready = script.workspace?.(role, staged.started.length) ?? true;

@@ -9,6 +9,7 @@ import { CancelledFailure } from '@temporalio/common';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 import { NativeConnection, Worker, type WorkflowBundleWithSourceMap } from '@temporalio/worker';
 import { timeSkippingServer } from '../../local/binaries.ts';
+import { canonicalText } from '../../schemas/canonical.ts';
 import type { ErrorCode } from '../../schemas/errors.ts';
 import { portcullisError } from '../../schemas/errors.ts';
 import { controlQueue } from '../../schemas/queues.ts';
@@ -43,12 +44,14 @@ export interface CoderScript {
   readonly create?: (asked: number) => 'created' | 'adopted' | ErrorCode;
   /** The answer to the create says that no provisioner can take the build. */
   readonly unserved?: boolean;
-  readonly install?: (look: number) => ProvisionSight;
+  readonly install?: (look: number) => ProvisionSight | ErrorCode;
   /** Left out, it watches until it is cancelled, as the real one does for minutes. */
   readonly watch?: (look: number) => WatchAnswer;
   readonly push?: (asked: number) => 'idle' | 'time_over' | ErrorCode;
   readonly chats?: (asked: number) => number | ErrorCode;
-  readonly remove?: (look: number) => DeleteSight;
+  /** Whether it can be found by its run; left out, once its create was answered. */
+  readonly located?: (asked: number) => boolean | ErrorCode;
+  readonly remove?: (look: number) => DeleteSight | ErrorCode;
   readonly sweep?: (asked: number) => ErrorCode | null;
   readonly orphan?: ErrorCode;
   /** Awaited before each activity of that name answers: where a test holds a phase. */
@@ -280,8 +283,15 @@ function routed(plays: Stage['plays'], slots: SlotsView[], tellSlots: Stage['tel
     };
   return {
     ...Object.fromEntries(names.map((name) => [name, route(name)])),
+    // By a name that says nothing of a ticket.
+    readOpenIncident: (_tenant, id) => Promise.resolve(openIncident(plays, id)),
     projectSlots: (_tenant, view) => (slots.push(view as SlotsView), Promise.resolve()),
   };
+}
+
+function openIncident(plays: Stage['plays'], id: unknown): IncidentRecord | null {
+  const last = [...plays.values()].flatMap(({ seen }) => seen.incidents).findLast((incident) => incident.id === id);
+  return last?.state === 'open' ? last : null;
 }
 
 function asActivities(activities: object): ReadonlyMap<string, Activity> {
@@ -293,7 +303,7 @@ function scripted(
   script: CoderScript,
   seen: Seen,
   tellSlots: Stage['tellSlots'],
-): Omit<WorkspaceLocalActivities, 'projectSlots'> & WorkspaceActivities {
+): Omit<WorkspaceLocalActivities, 'projectSlots' | 'readOpenIncident'> & WorkspaceActivities {
   const counts = new Map<string, number>();
   const asked = (name: string) => {
     const next = (counts.get(name) ?? 0) + 1;
@@ -319,6 +329,7 @@ function scripted(
       });
     },
     recordWorkspace(write) {
+      kept(write);
       seen.writes.push(write);
       return Promise.resolve();
     },
@@ -328,9 +339,9 @@ function scripted(
     },
     writeWorkspaceCredentials: () => (seen.calls.push('credentials'), Promise.resolve([`c-${ticket}`])),
     refuseWorkspaceCredentials: (_workspace, ids) => (seen.calls.push(`refuse:${ids.join()}`), Promise.resolve()),
-    openRecovery: (_tenant, record) => (seen.recoveries.set(record.run, record), Promise.resolve()),
+    openRecovery: (_tenant, record) => (seen.recoveries.set(record.run, kept(record)), Promise.resolve()),
     closeRecovery: (_tenant, run) => (seen.recoveries.delete(run), Promise.resolve()),
-    writeIncident: (_tenant, record) => (seen.incidents.push(record), Promise.resolve()),
+    writeIncident: (_tenant, record) => (seen.incidents.push(kept(record)), Promise.resolve()),
     resolveTemplate() {
       seen.calls.push('template');
       if (script.template !== undefined) throw portcullisError(script.template);
@@ -348,7 +359,7 @@ function scripted(
         unserved: script.unserved === true,
       });
     },
-    observeProvisioning: () => Promise.resolve(script.install?.(asked('install')) ?? READY),
+    observeProvisioning: () => Promise.resolve(answered(script.install?.(asked('install')) ?? READY)),
     watchWorkspace: async () => script.watch?.(asked('watch')) ?? (await untilCancelled()),
     askToPush() {
       seen.calls.push('push');
@@ -365,12 +376,14 @@ function scripted(
     locateWorkspace() {
       seen.calls.push('locate');
       return Promise.resolve(
-        made ? { found: 'present' as const, coderWorkspaceId: `w-${ticket}` } : { found: 'nothing' as const },
+        answered(script.located?.(asked('locate')) ?? made)
+          ? { found: 'present' as const, coderWorkspaceId: `w-${ticket}` }
+          : { found: 'nothing' as const },
       );
     },
     advanceDelete({ activeVersion }) {
       seen.calls.push(activeVersion ? 'delete:active' : 'delete');
-      return Promise.resolve(script.remove?.(asked('delete')) ?? GONE);
+      return Promise.resolve(answered(script.remove?.(asked('delete')) ?? GONE));
     },
     sweepCompute() {
       seen.calls.push('sweep');
@@ -384,6 +397,17 @@ function scripted(
       return Promise.resolve();
     },
   };
+}
+
+function answered<T extends object | boolean>(answer: T | ErrorCode): T {
+  if (typeof answer === 'string') throw portcullisError(answer);
+  return answer;
+}
+
+/** As the store keeps it: what has no canonical bytes is refused. */
+function kept<T>(record: T): T {
+  canonicalText(record);
+  return record;
 }
 
 async function untilCancelled(): Promise<WatchAnswer> {

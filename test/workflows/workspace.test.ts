@@ -91,7 +91,7 @@ test.concurrent.each([
   ['start_error', { install: () => ({ step: 'failed', reason: 'start_error', detail: '' }) }],
   ['no_provisioner', { unserved: true }],
   ['coder_name_taken', { create: () => 'coder_name_taken' }],
-  ['coder_parameter_invalid', { create: () => 'coder_parameter_invalid' }],
+  ['coder_name_spent', { create: () => 'coder_name_spent' }],
   ['workspace_template_refused', { template: 'workspace_template_refused' }],
   ['workspace_refused', { plan: 'workspace_refused' }],
   ['kill_switch', { plan: 'kill_switch' }],

@@ -131,7 +131,14 @@ export function controlActivities(given: ControlDependencies): ControlActivities
     cancelRunning: (tenant) => cancelRunning(pair, tenant),
     tellTickets: (of) => tellTickets(telling(given, of.scope), of),
     reconcileWorkspaces: (tenant) =>
-      withPulse((pulse) => reconcileWorkspaces(given.workspaces, workspaceWorkflows(temporal), tenant, pulse)),
+      withPulse((pulse) =>
+        reconcileWorkspaces(
+          given.workspaces,
+          workspaceWorkflows(temporal),
+          { tenant, tenants: given.tenants ?? [tenant] },
+          pulse,
+        ),
+      ),
     endAbandonedRuns: (tenant) => endAbandonedRuns(verify, (of) => listAbandoned(temporal, of), tenant),
   };
 }

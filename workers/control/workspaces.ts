@@ -12,7 +12,11 @@ import type { WorkspaceWorkflows } from '../../activities/workspaces/reconcile.t
 import { loadWorkspaceRegistry } from '../../activities/workspaces/registry.ts';
 import { NO_SLOTS } from '../../policies/workspaces/slots.ts';
 import { portcullisError } from '../../schemas/errors.ts';
+import { checkedName } from '../../schemas/names.ts';
 import { controlQueue } from '../../schemas/queues.ts';
+import { SEARCH_ATTRIBUTES } from '../../schemas/search-attributes.ts';
+import { TICKET_WORKFLOW } from '../../schemas/ticket/workflow.ts';
+import { VERIFICATION_WORKFLOW } from '../../schemas/verification/workflow.ts';
 import { slotsWorkflowId, strayWorkflowId } from '../../schemas/workflow-ids.ts';
 import type { DestroyInput, StrayInput } from '../../schemas/workspace/activities.ts';
 import {
@@ -131,11 +135,47 @@ export async function describeOwner(temporal: Client, workflowId: string): Promi
   }
 }
 
+/** A page of executions. */
+const PAGE = 1_000;
+/** Workspaces, and what may own one. */
+const OWNER_TYPES = [
+  WORKSPACE_WORKFLOWS.workspace,
+  WORKSPACE_WORKFLOWS.destroy,
+  TICKET_WORKFLOW,
+  VERIFICATION_WORKFLOW,
+].map((type) => `'${type}'`);
+
+/** From the list, which lags: only to spare a Describe of what seems to be well. Raw, since nothing but the ids is read. */
+export async function listRunning(temporal: Client, tenant: string): Promise<ReadonlySet<string>> {
+  const { namespace } = temporal.options;
+  const query = [
+    `${SEARCH_ATTRIBUTES.tenant.name}='${checkedName('tenant', tenant)}'`,
+    "ExecutionStatus='Running'",
+    `WorkflowType IN (${OWNER_TYPES.join(', ')})`,
+  ].join(' AND ');
+  const running = new Set<string>();
+  let nextPageToken: Uint8Array = new Uint8Array();
+  do {
+    const page = await temporal.workflowService.listWorkflowExecutions({
+      namespace,
+      query,
+      pageSize: PAGE,
+      nextPageToken,
+    });
+    for (const { execution } of page.executions) if (execution?.workflowId) running.add(execution.workflowId);
+    ({ nextPageToken } = page);
+  } while (nextPageToken.length > 0);
+  return running;
+}
+
 /** What the reconciler does through Temporal. */
 export function workspaceWorkflows(temporal: Client): WorkspaceWorkflows {
   return {
+    listRunning: (tenant) => listRunning(temporal, tenant),
     slotsView: async (tenant, role) => {
       const handle = temporal.workflow.getHandle(slotsWorkflowId({ tenant, role }));
+      // One that was ended still answers what it knew, and the next message starts one that knows nothing.
+      if ((await describeOwner(temporal, handle.workflowId)) !== 'open') return null;
       return await unlessMissing(async () => await handle.query<SlotsView>(SLOTS_QUERY));
     },
     startDestroyer: async (record) => {

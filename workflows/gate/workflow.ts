@@ -22,7 +22,7 @@ export async function gate({ tenant, kind, subjectDigest, n }: GateInput): Promi
   const evaluation = proxyActivities<GateActivities>(evaluationOptions(gateQueue(tenant), heading));
   try {
     // The anchor stays in the history of the activity: nothing here reads it.
-    const { anchor: _anchor, ...outcome } = await evaluation.evaluateSubject({ tenant, kind, subjectDigest });
+    const { anchor: _anchor, ...outcome } = await evaluation.evaluateSubject({ tenant, kind, subjectDigest, n });
     showEnd(outcome.decision);
     setCurrentDetails(`**${heading}**\n\n${outcome.decision}\n\n${reasonLines(outcome)}`);
     return outcome;

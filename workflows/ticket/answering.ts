@@ -1,16 +1,16 @@
 /** How a request to a ticket is answered: once, recorded before it is answered, and not at all while nobody can tell. */
-import { currentUpdateInfo, getExternalWorkflowHandle, proxyActivities } from '@temporalio/workflow';
+import { currentUpdateInfo, getExternalWorkflowHandle } from '@temporalio/workflow';
+import { whenAnswered, whenHeard } from '../../policies/tickets/allowance.ts';
+import { landingUnderWay } from '../../policies/tickets/position.ts';
 import { appliedUpdate, withAppliedUpdate } from '../../policies/tickets/updates.ts';
-import type { TicketActivities } from '../../schemas/ticket/activities.ts';
 import type { EventOf, TicketEvent } from '../../schemas/ticket/event.ts';
 import type { TicketRefusal, TicketState, TicketUpdateOutcome } from '../../schemas/ticket/state.ts';
 import { requestOfUpdateId } from '../../schemas/ticket/update-id.ts';
+import type { TicketUpdateName } from '../../schemas/ticket/workflow.ts';
 import { VERIFICATION_SIGNALS, type TicketAnswer } from '../../schemas/verification/workflow.ts';
 import { codeOf } from './failure.ts';
-import { RECORDING } from './options.ts';
+import { recordGivenUp, ruleOnIncident } from './incidents.ts';
 import { happen, type Session } from './session.ts';
-
-const { closeLandingIncident } = proxyActivities<TicketActivities>(RECORDING);
 
 /** What a request comes to, before the reducer has seen it. */
 export type Prepared = { readonly event: TicketEvent } | { readonly refusal: TicketRefusal };
@@ -24,20 +24,28 @@ export const decidedBy = ({ revision, by }: { readonly revision: number; readonl
 
 export async function answer(
   session: Session,
+  { name, revision }: Asked,
   prepare: () => Prepared | Promise<Prepared>,
 ): Promise<TicketUpdateOutcome> {
+  session.spent = whenHeard(session.spent, name, revision);
   const id = requestId();
-  const before = appliedUpdate(session.state, id);
-  if (before !== null) return before;
+  let outcome = appliedUpdate(session.state, id);
   session.answering += 1;
   try {
-    const outcome = await outcomeOf(session, id, prepare);
+    outcome ??= await outcomeOf(session, id, prepare);
     // Accepted means recorded.
     await session.recorded;
     return outcome;
   } finally {
     session.answering -= 1;
+    session.spent = whenAnswered(session.spent, name, revision, outcome);
   }
+}
+
+/** Which update, on which revision. */
+export interface Asked {
+  readonly name: TicketUpdateName;
+  readonly revision: number;
 }
 
 /** One for all the times that the same request is sent. */
@@ -69,16 +77,19 @@ async function outcomeOf(
   return outcome;
 }
 
-/** Before it works again the switch is read again; and whoever decides on a landing's incident has ruled on it. */
+/** Before it works again the switch is read again; and whoever decides on a landing's incident, or gives one up, has ruled on it. */
 async function afterDecision(
   session: Session,
-  { decision, reason, actor: by, at }: EventOf<'operatorDecided'>,
+  { decision, reason, actor: by }: EventOf<'operatorDecided'>,
   stop: TicketState['stop'],
 ): Promise<void> {
   session.admitted = false;
-  if (stop?.cause !== 'landing_incident') return;
-  const { tenant } = session.state;
-  await closeLandingIncident({ tenant, incident: stop.detail, ruling: { ruling: decision, by, reason }, at });
+  // Told during a landing that has since been answered and ruled on: what the switch is now, is read.
+  session.stopping = null;
+  const ruling = { ruling: decision, by, reason };
+  if (stop?.cause === 'landing_incident') await ruleOnIncident(session, stop.detail, ruling);
+  const given = decision === 'abandon' ? landingUnderWay(session.state) : null;
+  if (given !== null) await recordGivenUp(session, given.candidate, ruling);
 }
 
 /** A fault of git or the store says nothing about what was submitted: not to be remembered, and asked again. */

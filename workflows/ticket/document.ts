@@ -3,7 +3,9 @@ import { proxyActivities } from '@temporalio/workflow';
 import { producerRun } from '../../policies/tickets/subject.ts';
 import { DOCUMENTATION_PATHS, type TicketActivities } from '../../schemas/ticket/activities.ts';
 import type { GitActivities } from '../../schemas/git/activities.ts';
-import { candidateOn, incidentOf, landedAnswer } from './landing.ts';
+import type { LandingIntent, TicketDocumentation } from '../../schemas/ticket/landing.ts';
+import { candidateOn } from './candidate.ts';
+import { permitted } from './landing.ts';
 import { ASKING, GIT } from './options.ts';
 import { produce } from './produce.ts';
 import { evaluate } from './review.ts';
@@ -33,33 +35,28 @@ export async function document(session: Session): Promise<void> {
     });
     return;
   }
-  const came = await landDocumentation(session, documentation);
+  const came = await judged(session, documentation);
   const decided = { revision, ...now('lore') };
   await commit(
     session,
-    came.landed
-      ? { ...decided, type: 'documentationLanded', commit: documentation.head, incident: came.incident }
-      : { ...decided, type: 'documentationFailed', reason: came.reason },
+    'refused' in came
+      ? { ...decided, type: 'documentationFailed', reason: came.refused }
+      : { ...decided, type: 'documentationIntended', ...came },
   );
 }
 
-type Came =
-  { readonly landed: true; readonly incident: string | null } | { readonly landed: false; readonly reason: string };
+type Came = LandingIntent | { readonly refused: string };
 
-const failed = (reason: string): Came => ({ landed: false, reason });
-
-async function landDocumentation(
-  session: Session,
-  { head, n }: { readonly head: string; readonly n: number },
-): Promise<Came> {
+/** What LORE submitted, as a candidate that its gate passes and that may be landed. */
+async function judged(session: Session, { head, n }: TicketDocumentation): Promise<Came> {
   const { tenant, ticketId, merge, plan, execution, revision } = session.state;
   const { definition } = session.input;
-  if (merge === null || plan === null) return failed('nothing has landed');
+  if (merge === null || plan === null) return { refused: 'nothing has landed' };
   const { base, made } = await candidateOn(session, { head, message: `Document ${ticketId}: ${definition.title}` });
-  if (made.kind !== 'candidate') return failed(made.kind);
+  if (made.kind !== 'candidate') return { refused: made.kind };
   const change = { base, head: made.commit };
   const { within } = await describeChange({ tenant, pair: ticketId, ...change, within: DOCUMENTATION_PATHS });
-  if (!within) return failed('it changes more than documents');
+  if (!within) return { refused: 'it changes more than documents' };
   const { subjectDigest } = await recordDocumentation({
     tenant,
     ticket: ticketId,
@@ -72,8 +69,6 @@ async function landDocumentation(
     definition,
   });
   const { decision, evaluationKey } = await evaluate(session, 'operation', subjectDigest, n);
-  if (decision !== 'pass') return failed(`its gate says ${decision}`);
-  const answer = await landedAnswer(session, { expectedOld: base, candidate: made.commit, evaluationKey });
-  if (answer.outcome !== 'landed') return failed(answer.outcome);
-  return { landed: true, incident: await incidentOf(session, answer) };
+  if (decision !== 'pass') return { refused: `its gate says ${decision}` };
+  return await permitted(session, { candidate: made.commit, base, evaluationKey });
 }

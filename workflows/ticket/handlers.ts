@@ -10,6 +10,7 @@ import {
   proxyActivities,
   setHandler,
 } from '@temporalio/workflow';
+import { overspent } from '../../policies/tickets/allowance.ts';
 import { inadmissible } from '../../policies/tickets/apply.ts';
 import { otherSubject } from '../../policies/tickets/on-gate.ts';
 import { appliedUpdate } from '../../policies/tickets/updates.ts';
@@ -31,6 +32,7 @@ import { answer, decidedBy, requestId, type Prepared } from './answering.ts';
 import { ANSWERING } from './options.ts';
 import { happen, type Session } from './session.ts';
 import { planSubmitted, readySubmitted, readyType, segmentSubmitted } from './submissions.ts';
+import { shortened } from '../../schemas/text.ts';
 
 const { recordPerson } = proxyActivities<TicketActivities>(ANSWERING);
 
@@ -99,7 +101,7 @@ function on<N extends TicketUpdateName>(
   prepare: Prepare<N>,
 ): void {
   const update = defineUpdate<TicketUpdateOutcome, [TicketUpdateArguments[N]]>(TICKET_UPDATES[name]);
-  setHandler(update, (request) => answer(session, () => prepare(request)), {
+  setHandler(update, (request) => answer(session, { name, revision: request.revision }, () => prepare(request)), {
     validator: (request: TicketUpdateArguments[N]) => {
       if (appliedUpdate(session.state, requestId()) !== null) return;
       const event = { type: typeIn(session.state), revision: request.revision };
@@ -107,7 +109,8 @@ function on<N extends TicketUpdateName>(
         session.open || event.type === 'operatorDecided'
           ? inadmissible(session.state, event)
           : ({ code: 'ticket_phase', details: { event: event.type, phase: 'opening' } } as const);
-      if (refusal !== null) throw rejection(refusal);
+      const refused = refusal ?? overspent(session.spent, name, request.revision);
+      if (refused !== null) throw rejection(refused);
     },
   });
 }
@@ -158,5 +161,5 @@ function operator(
   decision: TicketUpdateArguments['decide']['decision'],
   reason: string,
 ): Prepared {
-  return { event: { ...decidedBy(request), type: 'operatorDecided', decision, reason: reason.slice(0, 500) } };
+  return { event: { ...decidedBy(request), type: 'operatorDecided', decision, reason: shortened(reason, 500) } };
 }

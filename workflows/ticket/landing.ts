@@ -1,121 +1,118 @@
-/** The merge candidate: made by us from head and base, and landed as it was judged. */
+/**
+ * Landing what was judged, the change and later its documentation. The intent is recorded first, with the authority that it was
+ * recorded under; from then on a landing is heard out, and one that nobody could hear is read back before anything else.
+ */
 import { proxyActivities, sleep } from '@temporalio/workflow';
+import { standingPass } from '../../policies/tickets/passes.ts';
+import { landingUnderWay } from '../../policies/tickets/position.ts';
+import { WAIT_BOUND_SECONDS } from '../../policies/tickets/bounds.ts';
 import { parseDigest } from '../../schemas/digest.ts';
-import type { GitActivities, LandAnswer, LandRequest } from '../../schemas/git/activities.ts';
-import type { TicketActivities } from '../../schemas/ticket/activities.ts';
-import { GIT, LANDING, RECORDING } from './options.ts';
+import type { GitActivities, LandAnswer, Landing } from '../../schemas/git/activities.ts';
+import type { TicketEvent } from '../../schemas/ticket/event.ts';
+import type { LandingIntent } from '../../schemas/ticket/landing.ts';
+import { ASKING, landingOptions } from './options.ts';
 import { codeOf } from './failure.ts';
+import { openIncident } from './incidents.ts';
 import { commit, now, type Session } from './session.ts';
 
-const { fetchBase, makeCandidate } = proxyActivities<GitActivities>(GIT);
-const { land } = proxyActivities<GitActivities>(LANDING);
-const { openLandingIncident } = proxyActivities<TicketActivities>(RECORDING);
+const { mayLand } = proxyActivities<GitActivities>(ASKING);
 
-/** Others land on the same branch in between; past this an operator looks. */
-const BUSY_TRIES = 60;
-
-export interface MadeOf {
-  readonly head: string;
-  readonly message: string;
-}
-
-/** Combines a head with the newest base. */
-export async function candidateOn(session: Session, { head, message }: MadeOf) {
-  const { tenant, ticketId, base: initial } = session.state;
-  const { source, definition } = session.input;
-  const at = Date.now();
-  const repository = { tenant, pair: ticketId };
-  const base = await fetchBase({ ...repository, remote: source.remote, branch: definition.baseBranch, initial });
-  const made = await makeCandidate({ ...repository, base: base.commit, head, message, squash: true, at });
-  return { base: base.commit, made };
-}
-
-export async function combine(session: Session): Promise<void> {
-  const { revision, head, ticketId } = session.state;
-  const message = `${session.input.definition.title}\n\nTicket: ${ticketId}`;
-  const { base, made } = await candidateOn(session, { head, message });
-  const decided = { revision, ...now('git') };
-  switch (made.kind) {
-    case 'candidate': {
-      const candidate = { commit: made.commit, base: made.base, head: made.head };
-      await commit(session, { ...decided, type: 'candidateMade', candidate });
-      return;
-    }
-    case 'conflict':
-      await commit(session, { ...decided, type: 'candidateConflicted', base, paths: made.paths });
-      return;
-    case 'nothing':
-      await commit(session, { ...decided, type: 'artifactMissing', path: 'the change: it adds nothing to the base' });
-      return;
-  }
-}
-
-/** Runs to its answer once the intent is recorded, a cancel of the ticket notwithstanding: half a landing is none of ours. */
-export async function landCandidate(session: Session): Promise<void> {
-  const { revision, candidate, passes } = session.state;
-  const pass = passes.find(({ gate }) => gate === 'merge');
-  if (candidate === null || pass === undefined) {
+/** What the gate passed is about to be landed. */
+export async function intendCandidate(session: Session): Promise<void> {
+  const { revision, candidate } = session.state;
+  const pass = standingPass(session.state, 'merge');
+  if (candidate === null || pass === null) {
     await commit(session, { type: 'recoveryFailed', reason: 'no pass to land on', ...now('ticket') });
     return;
   }
   const { evaluationKey } = pass;
-  const intent = { candidate: candidate.commit, evaluationKey } as const;
-  if (session.state.merge === null) {
-    const intended = await commit(session, { type: 'mergeIntended', revision, ...intent, ...now('vessel') });
-    if (!intended.ok) return;
-  }
-  const answer = await landedAnswer(session, {
-    expectedOld: candidate.base,
-    candidate: candidate.commit,
-    evaluationKey: parseDigest('gate-evaluation', evaluationKey),
-  });
-  const decided = { revision: session.state.revision, ...now('vessel') };
-  switch (answer.outcome) {
-    case 'landed':
-      await commit(session, {
-        ...decided,
-        type: 'landed',
-        candidate: candidate.commit,
-        incident: await incidentOf(session, answer),
-      });
-      return;
-    case 'base_moved':
-      await commit(session, { ...decided, type: 'baseMoved', base: answer.now ?? 'nowhere' });
-      return;
-    case 'refused':
-      await commit(session, { ...decided, type: 'landingRefused', reason: `${answer.by}: ${answer.reason}` });
-      return;
-  }
+  const intent = await permitted(session, { candidate: candidate.commit, base: candidate.base, evaluationKey });
+  const decided = { revision, ...now('vessel') };
+  await commit(
+    session,
+    'refused' in intent
+      ? { ...decided, type: 'landingRefused', reason: intent.refused }
+      : { ...decided, type: 'mergeIntended', ...intent },
+  );
 }
 
-/** The incident of a landing under which authority changed, opened before anything follows from it; `null` when it did not. */
-export async function incidentOf(
-  { state: { tenant, ticketId }, workflowId: run }: Session,
-  { incident, commit: candidate }: Extract<LandAnswer, { readonly outcome: 'landed' }>,
-): Promise<string | null> {
-  if (!incident) return null;
-  return await openLandingIncident({ tenant, ticket: ticketId, run, candidate, at: Date.now() });
-}
-
-type Answer = Exclude<LandAnswer, { outcome: 'busy' }>;
-
-/** Asks until the branch is not somebody else's any more. */
-export async function landedAnswer(
+/** The intent, with the epoch under which authority permits it; or what authority says against it. */
+export async function permitted(
   session: Session,
-  what: Pick<LandRequest, 'expectedOld' | 'candidate' | 'evaluationKey'>,
-): Promise<Answer> {
-  const { tenant, ticketId } = session.state;
-  const { source, definition } = session.input;
-  const place = { tenant, pair: ticketId, remote: source.remote, branch: definition.baseBranch };
-  try {
-    for (let tries = 0; tries < BUSY_TRIES; tries += 1) {
-      const answer = await land({ ...place, ...what, holder: session.workflowId });
+  what: Omit<LandingIntent, 'epoch'>,
+): Promise<LandingIntent | { readonly refused: string }> {
+  const { authorises, reason, epoch } = await mayLand(landingOf(session, what));
+  return authorises ? { ...what, epoch } : { refused: `authority: ${reason}` };
+}
+
+function landingOf(
+  { state, input: { source, definition }, workflowId: holder }: Session,
+  { candidate, base: expectedOld, evaluationKey }: Omit<LandingIntent, 'epoch'>,
+): Landing {
+  const { tenant, ticketId: pair } = state;
+  return {
+    ...{ tenant, pair, remote: source.remote, branch: definition.baseBranch, holder, expectedOld, candidate },
+    evaluationKey: parseDigest('gate-evaluation', evaluationKey),
+  };
+}
+
+/** Runs to its answer, a cancel of the ticket notwithstanding: half a landing is none of ours. */
+export async function landIntended(session: Session): Promise<void> {
+  const intent = landingUnderWay(session.state);
+  if (intent === null) return;
+  const answer = await landedAnswer(session, intent);
+  // Opened before anything follows from it.
+  const incident =
+    answer.outcome === 'landed' && answer.incident
+      ? await openIncident(session, { candidate: intent.candidate, cause: 'authority' })
+      : null;
+  await commit(session, cameOf(session, intent, { answer, incident }));
+}
+
+/** `unanswered`: it may have landed. */
+type Answer = Exclude<LandAnswer, { outcome: 'busy' }> | { readonly outcome: 'unanswered'; readonly reason: string };
+
+/** Asks until the branch is not somebody else's any more and can be read back, for as long as a landing may last. */
+async function landedAnswer(session: Session, intent: LandingIntent): Promise<Answer> {
+  const until = Date.now() + WAIT_BOUND_SECONDS.merge * 1000;
+  for (let left = until - Date.now(); left > 0; left = until - Date.now()) {
+    const { land } = proxyActivities<GitActivities>(landingOptions(left));
+    try {
+      const answer = await land({ ...landingOf(session, intent), epoch: intent.epoch });
       if (answer.outcome !== 'busy') return answer;
       await sleep(Math.min(30_000, Math.max(250, answer.retryAfterMs)));
+    } catch (thrown) {
+      return { outcome: 'unanswered', reason: codeOf(thrown) };
     }
-    return { outcome: 'refused', by: 'remote', reason: 'somebody else keeps landing on the branch' };
-  } catch (thrown) {
-    // Final by its code: it was refused before anything moved.
-    return { outcome: 'refused', by: 'remote', reason: codeOf(thrown) };
+  }
+  return { outcome: 'unanswered', reason: 'somebody else keeps landing on the branch' };
+}
+
+function cameOf(
+  { state: { phase, documentation, revision } }: Session,
+  { candidate }: LandingIntent,
+  { answer, incident }: { readonly answer: Answer; readonly incident: string | null },
+): TicketEvent {
+  const decided = { revision, ...now('vessel') };
+  const ofDocumentation = phase === 'documenting' ? documentation : null;
+  switch (answer.outcome) {
+    case 'landed':
+      return ofDocumentation === null
+        ? { ...decided, type: 'landed', candidate, incident }
+        : { ...decided, type: 'documentationLanded', commit: ofDocumentation.head, incident };
+    case 'base_moved': {
+      const base = answer.now ?? 'nowhere';
+      return ofDocumentation === null
+        ? { ...decided, type: 'baseMoved', base }
+        : { ...decided, type: 'documentationFailed', reason: `the base moved to ${base}` };
+    }
+    case 'refused': {
+      const reason = `${answer.by}: ${answer.reason}`;
+      return ofDocumentation === null
+        ? { ...decided, type: 'landingRefused', reason }
+        : { ...decided, type: 'documentationFailed', reason };
+    }
+    case 'unanswered':
+      return { ...decided, type: 'landingUnanswered', reason: answer.reason };
   }
 }

@@ -57,13 +57,21 @@ export const GIT: ActivityOptions = { startToCloseTimeout: '6m', heartbeatTimeou
 /** Taking in an uploaded history: each object is checked, for as long as it is alive. */
 export const IMPORTING: ActivityOptions = { ...GIT, startToCloseTimeout: '3h', heartbeatTimeout: '60s' };
 
-/** An answer that did not arrive is read back by calling again: never given up while nothing is known. */
-export const LANDING: ActivityOptions = {
-  startToCloseTimeout: '3m',
-  heartbeatTimeout: '30s',
-  retry: RETRY,
-  cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
-};
+/**
+ * An answer that did not arrive is read back by calling again, whatever the attempt failed with: it may have landed before that.
+ * Only settings that do not name the remote are an operator's to mend first.
+ *
+ * @param boundMs how long it is asked in all
+ */
+export function landingOptions(boundMs: number): ActivityOptions {
+  return {
+    startToCloseTimeout: '3m',
+    scheduleToCloseTimeout: boundMs,
+    heartbeatTimeout: '30s',
+    retry: { ...RETRY, nonRetryableErrorTypes: ['remote_refused'] },
+    cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+  };
+}
 
 /** One turn; a retry finds the turn under way by its number, and a cancel waits until the agent was interrupted. */
 export function turnOptions(timeoutSecs: number, summary: string): ActivityOptions {

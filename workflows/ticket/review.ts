@@ -90,7 +90,7 @@ async function outcomeOf(
   const asked: VerificationInput = {
     ...what,
     owner: session.workflowId,
-    timeoutSeconds: (WAIT_BOUND_SECONDS.verification ?? 0) - MARGIN_SECONDS,
+    timeoutSeconds: WAIT_BOUND_SECONDS.verification - MARGIN_SECONDS,
   };
   session.verification = workflowId;
   try {

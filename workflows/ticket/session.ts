@@ -8,6 +8,7 @@ import {
   upsertSearchAttributes,
   workflowInfo,
 } from '@temporalio/workflow';
+import { NOTHING_HEARD, type UpdateAllowance } from '../../policies/tickets/allowance.ts';
 import { apply, type Applied } from '../../policies/tickets/apply.ts';
 import { ticketPage } from '../../policies/tickets/summary.ts';
 import { newTicket } from '../../policies/tickets/ticket.ts';
@@ -36,6 +37,8 @@ export interface Session {
   recorded: Promise<void>;
   /** Updates that are being answered. */
   answering: number;
+  /** What agents have used up of this run's updates. */
+  spent: UpdateAllowance;
   /** Workspaces that are asked nothing any more: they end. */
   readonly ending: Set<string>;
   /** Workspaces that said their last word. */
@@ -61,6 +64,7 @@ export function openSession(input: TicketInput): Session {
     seq: carried?.seq ?? 0,
     recorded: Promise.resolve(),
     answering: 0,
+    spent: NOTHING_HEARD,
     ending: new Set(),
     gone: new Set(),
     former: new Map(),

@@ -1,5 +1,5 @@
 /** Runs one step until it is done or the ticket has moved on, whichever comes first; then nothing of it is left running. */
-import { CancellationScope, condition, isCancellation } from '@temporalio/workflow';
+import { CancellationScope, condition, TemporalFailure } from '@temporalio/workflow';
 import { deadlineOf } from '../../policies/tickets/why.ts';
 import { isReview, isTerminal } from '../../schemas/ticket/phase.ts';
 import { commit, now, type Session } from './session.ts';
@@ -29,7 +29,8 @@ export async function whileUnmoved(session: Session, work: () => Promise<void>):
   }
   if (run.failure === null) return;
   const { thrown } = run.failure;
-  if (isCancellation(thrown) && moved()) return;
+  // Of what the ticket has left it is no news, by our cancel or by itself: what stopped the ticket may well be what broke the step.
+  if (thrown instanceof TemporalFailure && moved()) return;
   throw thrown;
 }
 
@@ -40,7 +41,8 @@ interface Run {
 
 /** Whether the move came from the agent at work, whose turn then ends by itself. */
 function submitted({ state }: Session): boolean {
-  return isReview(state.phase) || state.phase === 'testing' || state.documentation !== null;
+  const { phase, documentation } = state;
+  return isReview(phase) || phase === 'testing' || (phase === 'documenting' && documentation !== null);
 }
 
 /** Waits for the step, but no longer than the ticket may wait for what it waits for. */

@@ -17,8 +17,8 @@ const missing = (path: string): Prepared => ({ refusal: { code: 'missing_artifac
 export async function planSubmitted(session: Session, request: TicketUpdateArguments['submitPlan']): Promise<Prepared> {
   const { tenant, ticketId, base } = session.state;
   const { commit } = request;
-  const unpushed = await whyNotPushed(session, 'forge', commit, base);
-  if (unpushed !== null) return missing(unpushed);
+  const pushed = await pushedTree(session, 'forge', commit, base);
+  if ('missing' in pushed) return missing(pushed.missing);
   const plan = await readPlan({ tenant, ticket: ticketId, commit });
   if (!plan.found) return missing(plan.reason);
   const { digest, segments } = plan;
@@ -30,9 +30,9 @@ export async function segmentSubmitted(
   request: TicketUpdateArguments['submitSegment'],
 ): Promise<Prepared> {
   const { commit, n } = request;
-  const unpushed = await whyNotPushed(session, 'forge', commit, session.state.segment?.base ?? session.state.base);
-  if (unpushed !== null) return missing(unpushed);
-  return { event: { ...decidedBy(request), type: 'segmentSubmitted', n, head: commit } };
+  const pushed = await pushedTree(session, 'forge', commit, session.state.segment?.base ?? session.state.base);
+  if ('missing' in pushed) return missing(pushed.missing);
+  return { event: { ...decidedBy(request), type: 'segmentSubmitted', n, head: commit, tree: pushed.tree } };
 }
 
 export function readyType({ phase }: TicketState): 'documentationSubmitted' | 'readySubmitted' {
@@ -46,20 +46,20 @@ export async function readySubmitted(
   const { commit: head } = request;
   const type = readyType(session.state);
   if (type === 'readySubmitted') return { event: { ...decidedBy(request), type, head } };
-  const unpushed = await whyNotPushed(session, 'lore', head, session.state.merge?.candidate ?? session.state.base);
-  if (unpushed !== null) return missing(unpushed);
+  const pushed = await pushedTree(session, 'lore', head, session.state.merge?.candidate ?? session.state.base);
+  if ('missing' in pushed) return missing(pushed.missing);
   return { event: { ...decidedBy(request), type, head } };
 }
 
-/** Only what was pushed to the role's own branch, on top of what was accepted before, can be submitted. */
-async function whyNotPushed(
+/** The commit's tree. Only what was pushed to the role's own branch, on top of what was accepted before, can be submitted. */
+async function pushedTree(
   session: Session,
   role: 'forge' | 'lore',
   commit: string,
   after: string,
-): Promise<string | null> {
+): Promise<{ readonly tree: string } | { readonly missing: string }> {
   const { tenant, ticketId, branch: own } = session.state;
   const branch = branchOf(role, ticketId) ?? own;
   const pushed = await checkPushed({ tenant, pair: ticketId, commit, branch, after });
-  return pushed.pushed ? null : `${commit} on ${branch} (${pushed.reason})`;
+  return pushed.pushed ? pushed : { missing: `${commit} on ${branch} (${pushed.reason})` };
 }

@@ -14,17 +14,20 @@ import {
   TemporalFailure,
   workflowInfo,
 } from '@temporalio/workflow';
-import { stepOf } from '../../policies/tickets/position.ts';
+import { isSpent } from '../../policies/tickets/allowance.ts';
+import { landingUnderWay, stepOf } from '../../policies/tickets/position.ts';
 import type { GitActivities } from '../../schemas/git/activities.ts';
 import type { PairActivities } from '../../schemas/pair-activities.ts';
 import type { TicketActivities } from '../../schemas/ticket/activities.ts';
 import { isTerminal, isWorkPhase } from '../../schemas/ticket/phase.ts';
 import type { TicketInput, TicketOutcome } from '../../schemas/ticket/workflow.ts';
 import type { TeardownTrigger } from '../../schemas/workspace/workflow.ts';
+import { combine } from './candidate.ts';
 import { document } from './document.ts';
 import { codeOf } from './failure.ts';
 import { hearUpdates, stopFor } from './handlers.ts';
-import { combine, landCandidate } from './landing.ts';
+import { recordGivenUp } from './incidents.ts';
+import { intendCandidate, landIntended } from './landing.ts';
 import { ASKING, GIT, IMPORTING } from './options.ts';
 import { produce } from './produce.ts';
 import { decide, review, testCandidate } from './review.ts';
@@ -141,7 +144,7 @@ async function step(session: Session): Promise<void> {
   }
   const work = workOf(session);
   // Half a landing is none of ours: once begun it is heard out, a cancel of the ticket notwithstanding.
-  if (work === landCandidate) await CancellationScope.nonCancellable(() => landCandidate(session));
+  if (work === landIntended) await CancellationScope.nonCancellable(() => landIntended(session));
   else await whileUnmoved(session, () => work(session));
 }
 
@@ -160,8 +163,10 @@ function workOf({ open, state }: Session): (session: Session) => Promise<void> {
       return combine;
     case 'test':
       return testCandidate;
+    case 'intend':
+      return intendCandidate;
     case 'land':
-      return landCandidate;
+      return landIntended;
     case 'document':
       return document;
     case 'awaitOperator':
@@ -172,30 +177,39 @@ function workOf({ open, state }: Session): (session: Session) => Promise<void> {
 
 async function untilMoved(session: Session): Promise<void> {
   const { revision } = session.state;
-  await condition(() => session.state.revision !== revision);
+  // What comes in meanwhile must not use up the run.
+  await condition(() => session.state.revision !== revision || isLong(session));
 }
 
 /** A step that failed for good stops the ticket for an operator, with the code; a cancel is no failure. */
 async function mendOrStop(session: Session, thrown: unknown): Promise<void> {
   if (CancellationScope.current().consideredCancelled) throw thrown;
   const reason = codeOf(thrown);
-  if (isTerminal(session.state.phase)) return;
   const type = reason === 'kill_switch' ? 'killSwitchTurned' : 'recoveryFailed';
-  const stopped = await commit(session, { type, reason, ...now('ticket') });
-  if (!stopped.ok) throw thrown;
+  // Refused where it has stopped meanwhile, which is as well, and while it lands, which is then asked about again.
+  await commit(session, { type, reason, ...now('ticket') });
 }
 
-/** A cancel ends the ticket wherever it is; what has landed stays landed. */
+/** A cancel ends the ticket wherever it is, also where a step failed beside it; what has landed stays landed. */
 async function endOf(session: Session, thrown: unknown): Promise<End> {
-  if (!isCancellation(thrown)) {
-    // A failure that nothing above understood: the workflow fails by it, and leaves no workspace behind.
-    if (thrown instanceof TemporalFailure) await CancellationScope.nonCancellable(() => close(session, 'cancelled'));
-    throw thrown;
-  }
+  if (!(thrown instanceof TemporalFailure)) throw thrown;
+  const cancelled = CancellationScope.current().consideredCancelled || isCancellation(thrown);
   return await CancellationScope.nonCancellable(async (): Promise<End> => {
-    await commit(session, { type: 'cancelled', reason: 'the workflow was cancelled', ...now('operator') });
-    return 'cancelled';
+    await giveUp(session, cancelled ? 'the workflow was cancelled' : `the workflow failed: ${codeOf(thrown)}`);
+    if (cancelled) return 'cancelled';
+    // A failure that nothing above understood: the workflow fails by it, and leaves no workspace behind.
+    await close(session, 'cancelled');
+    throw thrown;
   });
+}
+
+/** Whoever reads of it later finds that it has ended, and why. A landing that had begun is heard out first. */
+async function giveUp(session: Session, reason: string): Promise<void> {
+  if (isWorkPhase(session.state.phase)) await landIntended(session);
+  const by = 'operator';
+  const landing = landingUnderWay(session.state);
+  const ended = await commit(session, { type: 'cancelled', reason, ...now(by) });
+  if (ended.ok && landing !== null) await recordGivenUp(session, landing.candidate, { ruling: 'cancel', by, reason });
 }
 
 /** Every workspace is released and its end awaited; then every caller has its answer. */
@@ -208,7 +222,9 @@ async function close(session: Session, end: End): Promise<void> {
   await condition(allHandlersFinished);
 }
 
-function isLong({ input }: Session): boolean {
+function isLong({ input, spent }: Session): boolean {
   const { historyLength, continueAsNewSuggested } = workflowInfo();
-  return continueAsNewSuggested || (input.historyLimit !== null && historyLength > input.historyLimit);
+  return (
+    continueAsNewSuggested || isSpent(spent) || (input.historyLimit !== null && historyLength > input.historyLimit)
+  );
 }

@@ -11,6 +11,7 @@ const FINAL = [
   'policy_mismatch',
   'record_unreadable',
   'repository_invalid',
+  'body_too_large',
   'kill_switch',
   'store_full',
   'tool_unknown',
@@ -33,6 +34,9 @@ export const RECORDING: ActivityOptions = {
   startToCloseTimeout: '60s',
   retry: { initialInterval: '200ms', backoffCoefficient: 2, maximumInterval: '10s', nonRetryableErrorTypes: FINAL },
 };
+
+/** The same for what is not waited for long: the verification is over. */
+export const ABANDONING: ActivityOptions = { ...RECORDING, startToCloseTimeout: '10s', scheduleToCloseTimeout: '60s' };
 
 /** Waits for the end of a run that somebody else started. */
 export function watchingTask(timeoutSecs: number): ActivityOptions {

@@ -2,8 +2,8 @@
  * The reviewers' part of a verification: one review for each verifier class that the policy requires, each with a fresh read-only
  * workspace, one turn, one re-ask, and what it appended.
  */
-import { condition, proxyActivities } from '@temporalio/workflow';
-import { reviewPrompt } from '../../policies/verification/prompts.ts';
+import { CancellationScope, condition, proxyActivities } from '@temporalio/workflow';
+import { reaskPrompt, reviewPrompt } from '../../policies/verification/prompts.ts';
 import { agreesContract } from '../../policies/verification/reviewers.ts';
 import type {
   ConcludedReview,
@@ -21,11 +21,12 @@ import {
 } from '../../schemas/verification/workflow.ts';
 import type { AgentActivities, AgentAnswer } from '../../schemas/workspace/agent.ts';
 import { recordContract, type Checked } from './checks.ts';
-import { agentTurns, RECORDING } from './options.ts';
+import { ABANDONING, agentTurns, RECORDING } from './options.ts';
 import type { Acquired, Seats } from './seats.ts';
 import type { Show } from './sight.ts';
 
 const { planReviews, openReview, readReview, concludeReview } = proxyActivities<VerificationActivities>(RECORDING);
+const { abandonReview } = proxyActivities<VerificationActivities>(ABANDONING);
 
 const TURN_SECS = 900;
 const STALL_SECS = 180;
@@ -95,18 +96,15 @@ async function review(
       expiresAt: Date.now() + APPROVAL_MS,
     };
     const opened = await openReview(opening);
-    show('review', 'agent', `the ${who} works on ${opened.name}`);
-    const ending = await ask(input, ready, opened, answers);
-    show('record', 'store', 'the review is committed and recorded');
-    const conclusion = {
-      opening,
-      opened,
-      runId: runIdOf(n, ready.workspaceGeneration, ending),
-      ending,
-      checks: checked.answers,
-      at: Date.now(),
-    };
-    const { refs, blocking, stale } = await concludeReview(conclusion);
+    const { ending, concluded } = await orAbandoned(parameters, opened, async () => {
+      show('review', 'agent', `the ${who} works on ${opened.name}`);
+      const ending = await ask(input, ready, opened, answers);
+      show('record', 'store', 'the review is committed and recorded');
+      const runId = runIdOf(n, ready.workspaceGeneration, ending);
+      const conclusion = { opening, opened, runId, ending, checks: checked.answers, at: Date.now() };
+      return { ending, concluded: await concludeReview(conclusion) };
+    });
+    const { refs, blocking, stale } = concluded;
     // Only of a review that is concluded and counts: a contract without its review would be nobody's.
     if (!stale && ending.state === 'answered' && agreesContract(parameters, asked)) {
       await recordContract(input, { name: opened.name, digest: ending.reading.digest }, contractStatus(ending.reading));
@@ -117,6 +115,22 @@ async function review(
     last = unavailable(checked, ending.reason, refs);
   }
   return last ?? unavailable(checked, 'provider_error', []);
+}
+
+/** A review that is cut short, by a cancel or its time, leaves no approval that could still be used, and no use that nobody entered. */
+async function orAbandoned<T>(
+  { tenant, ticket }: VerificationInput['parameters'],
+  { approvalId }: OpenedReview,
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await work();
+  } catch (thrown) {
+    // Whoever opens the next one does it where the store is away for longer.
+    const ended = CancellationScope.nonCancellable(() => abandonReview({ tenant, ticket, approvalId }));
+    await ended.catch(() => {});
+    throw thrown;
+  }
 }
 
 /** The review itself is in the name of the run that recorded it. */
@@ -147,9 +161,9 @@ async function ask(
   const first = await turn(1, reviewPrompt(parameters, { name, verifierClass: asked.verifierClass, priorBlockers }));
   if (first.outcome !== 'answered') return { state: 'unavailable', reason: reasonOf(first) };
   let reading = await read();
-  const reask = reading.found ? reading.reask : `Nothing was appended. Append ${name} and answer your approval.`;
-  if (reask !== null) {
-    const second = await turn(2, reask);
+  const unread = reading.found ? reading.reask : null;
+  if (!reading.found || unread !== null) {
+    const second = await turn(2, reaskPrompt(name, unread));
     if (second.outcome !== 'answered') return { state: 'unavailable', reason: reasonOf(second) };
     reading = await read();
   }
@@ -193,8 +207,9 @@ function reviewed(
 ): Reviewed {
   return {
     outcome: 'reviewed',
-    // It was asked again already: a second unreadable verdict is a person's.
+    // It was asked again already: a second unreadable verdict is a person's, which no reviewer asked for.
     route: reading.route === 'reask' ? 'human' : reading.route,
+    unreadable: reading.route === 'reask',
     failureClass: reading.failureClass,
     reviewDigest: reading.digest,
     blocking,

@@ -5,10 +5,19 @@
  * It never continues as new and owns no resource that it does not release itself: its workspaces are owned by workflows of
  * their own, which notice when it is gone.
  */
-import { CancellationScope, defineSignal, isCancellation, proxyActivities, setHandler } from '@temporalio/workflow';
+import {
+  ActivityFailure,
+  ApplicationFailure,
+  CancellationScope,
+  defineSignal,
+  isCancellation,
+  proxyActivities,
+  setHandler,
+} from '@temporalio/workflow';
 import type { EvidenceActivities } from '../../schemas/gate/activities.ts';
 import type { VerificationActivities } from '../../schemas/verification/activities.ts';
 import {
+  MOST_HITS,
   VERIFICATION_SIGNALS,
   type TicketAnswer,
   type VerificationInput,
@@ -31,7 +40,7 @@ export async function verification(input: VerificationInput): Promise<Verificati
   let outcome: VerificationOutcome;
   let runs: readonly string[];
   try {
-    outcome = await within(input, () => verify(input, seats, answers, show));
+    outcome = await within(input, () => unlessUnreadable(input, () => verify(input, seats, answers, show)));
   } finally {
     // On a cancel and on a failure too: nothing of it may outlive it.
     runs = await CancellationScope.nonCancellable(async () => {
@@ -67,6 +76,30 @@ async function within(
   }
 }
 
+/**
+ * A subject, a policy or a record that is not what its digest says is no fault of a workspace or an agent, and trying again mends
+ * nothing: the gate is asked, which reads the same and refuses by name.
+ */
+async function unlessUnreadable(
+  { scope }: VerificationInput,
+  story: () => Promise<VerificationOutcome>,
+): Promise<VerificationOutcome> {
+  try {
+    return await story();
+  } catch (thrown) {
+    if (scope !== 'review' || !isUnreadable(thrown)) throw thrown;
+    return { outcome: 'checked', settled: true, refs: [], checks: [], runs: [] };
+  }
+}
+
+function isUnreadable(thrown: unknown): boolean {
+  return (
+    thrown instanceof ActivityFailure &&
+    thrown.cause instanceof ApplicationFailure &&
+    thrown.cause.type === 'record_unreadable'
+  );
+}
+
 async function verify(
   input: VerificationInput,
   seats: Seats,
@@ -81,9 +114,9 @@ async function verify(
   const verified = { refs: refsOf(checked), checks: checked.outcomes, runs: [] };
   if (checked.stale) return { outcome: 'unavailable', reason: 'subject_superseded', ...verified };
   if (scope === 'checks') return { outcome: 'checked', ...verified };
-  const { verifierNeeded } = await preflightSubject({ tenant: parameters.tenant, subjectDigest });
+  const { verifierNeeded, hits } = await preflightSubject({ tenant: parameters.tenant, subjectDigest });
   // The evidence decides already: no model is asked, and the gate says why.
-  if (!verifierNeeded) return { outcome: 'checked', ...verified };
+  if (!verifierNeeded) return { outcome: 'checked', settled: true, hits: hits.slice(0, MOST_HITS), ...verified };
   const outcome = await reviews(input, checked, seats, answers, show);
   return { ...outcome, refs: [...verified.refs, ...outcome.refs] };
 }

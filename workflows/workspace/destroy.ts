@@ -3,33 +3,30 @@
  * and each may be repeated for ever.
  */
 import { proxyActivities, sleep } from '@temporalio/workflow';
-import type { DeleteSight, WorkspaceActivities } from '../../schemas/workspace/activities.ts';
-import type { Life } from './life.ts';
+import type { WorkspaceActivities } from '../../schemas/workspace/activities.ts';
+import { deleteOnce, type Attempt } from './delete.ts';
 import { codeOfFailure } from './failure.ts';
-import { BOUNDED_CALL, CODER_CALL, lookOptions } from './options.ts';
+import type { Life } from './life.ts';
+import { BOUNDED_CALL, CODER_CALL, TEARDOWN_CALL_MS } from './options.ts';
 import { refOf, show } from './session.ts';
 
-const LOOK_MS = 20_000;
-const { locateWorkspace } = proxyActivities<WorkspaceActivities>(CODER_CALL);
-const { advanceDelete } = proxyActivities<WorkspaceActivities>(lookOptions(LOOK_MS));
+const { locateWorkspace } = proxyActivities<WorkspaceActivities>({
+  ...CODER_CALL,
+  scheduleToCloseTimeout: TEARDOWN_CALL_MS,
+});
 const { sweepCompute } = proxyActivities<WorkspaceActivities>(BOUNDED_CALL);
 
 /** Longer than a call to Coder can take: a create whose answer was lost has happened by then, or never will. */
 const CREATE_SETTLES_MS = 45_000;
-/** A pending build is failed by Coder after 30 minutes, a hung one after 5. */
-const BUSY_BOUND_MS = 40 * 60_000;
-const DELETING_BOUND_MS = 40 * 60_000;
-
-export type Attempt =
-  | { readonly gone: true; readonly detail: string }
-  | { readonly gone: false; readonly reason: string; readonly detail: string };
 
 /** One attempt; `activeVersion` deletes with the template's active version instead of the last build's. */
 export async function destroyOnce(life: Life, activeVersion: boolean): Promise<Attempt> {
   try {
     const id = await locate(life);
     const deleted: Attempt =
-      id === null ? { gone: true, detail: 'nothing was ever made' } : await remove(life, id, activeVersion);
+      id === null
+        ? { gone: true, detail: 'nothing was ever made' }
+        : await deleteOnce(id, activeVersion, (detail) => show(life, 'coder', detail));
     if (!deleted.gone) return deleted;
     show(life, 'sweep', `${deleted.detail}; sweeping what it left`);
     const { swept } = await sweepCompute(refOf(life.record));
@@ -56,27 +53,4 @@ async function locate(life: Life): Promise<string | null> {
   if (located.found === 'nothing') return null;
   life.record = { ...life.record, coderWorkspaceId: located.coderWorkspaceId };
   return located.coderWorkspaceId;
-}
-
-async function remove(life: Life, coderWorkspaceId: string, activeVersion: boolean): Promise<Attempt> {
-  let seen: DeleteSight | null = null;
-  let since = Date.now();
-  for (;;) {
-    show(life, 'coder', seen?.detail ?? 'asking Coder to delete it');
-    const sight: DeleteSight = await advanceDelete({
-      coderWorkspaceId,
-      buildId: seen?.buildId ?? null,
-      activeVersion,
-      seen,
-      forMs: LOOK_MS,
-    });
-    if (sight.at === 'gone') return { gone: true, detail: 'deleted, and Coder answers that it is gone' };
-    if (sight.at === 'failed') return { gone: false, reason: sight.reason, detail: sight.detail };
-    if (sight.at !== seen?.at) since = Date.now();
-    else if (Date.now() - since >= (sight.at === 'busy' ? BUSY_BOUND_MS : DELETING_BOUND_MS)) {
-      return { gone: false, reason: `stuck_${sight.at}`, detail: sight.detail };
-    }
-    if (seen !== null && seen.at === sight.at && seen.detail === sight.detail) await sleep(2_000);
-    seen = sight;
-  }
 }

@@ -16,7 +16,7 @@ const WATCH_MS = 5 * 60_000;
 /** Between two watches; also how soon a watch that failed is tried again. */
 const WATCH_GAP_MS = 15_000;
 
-const { watchWorkspace } = proxyActivities<WorkspaceActivities>(lookOptions(WATCH_MS));
+const { watchWorkspace } = proxyActivities<WorkspaceActivities>(lookOptions(WATCH_MS, null));
 
 export async function execute(life: Life, plan: WorkspacePlan): Promise<End> {
   await tell(

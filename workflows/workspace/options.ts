@@ -28,7 +28,15 @@ export const STORE_RETRY: LocalActivityOptions = {
   retry: { initialInterval: '200ms', backoffCoefficient: 2, maximumInterval: '10s', nonRetryableErrorTypes: FINAL },
 };
 
-/** Short calls to Coder. */
+/**
+ * How long a step of a teardown is repeated while Coder refuses this one workspace or does not answer. It is a failed attempt then:
+ * recorded, and in the end an incident, instead of a wait that nobody sees. A restart of Coder is shorter.
+ */
+export const TEARDOWN_CALL_MS = 15 * 60_000;
+/** The same while it is made: as long as Coder lets a build wait. */
+export const PROVISION_CALL_MS = 36 * 60_000;
+
+/** Short calls to Coder, for as long as it takes: whoever uses them bounds them. */
 export const CODER_CALL: ActivityOptions = {
   startToCloseTimeout: '120s',
   heartbeatTimeout: '30s',
@@ -44,9 +52,13 @@ export const CREATE_CALL: ActivityOptions = {
   cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
 };
 
-/** Long looks: they answer when what they see changes, and at the latest after `forMs`. */
-export function lookOptions(forMs: number): ActivityOptions {
+/**
+ * Long looks: they answer when what they see changes, and at the latest after `forMs`. One that has no answer is repeated for
+ * `boundMs`; null for a look whose caller has a timer of its own beside it.
+ */
+export function lookOptions(forMs: number, boundMs: number | null): ActivityOptions {
   return {
+    ...(boundMs === null ? {} : { scheduleToCloseTimeout: boundMs }),
     startToCloseTimeout: forMs + 60_000,
     heartbeatTimeout: '30s',
     retry: CODER_CALL.retry ?? {},

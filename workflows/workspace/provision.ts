@@ -1,5 +1,5 @@
 /** From nothing to a workspace that can be used: detect, assign, template, provision, install, bind. */
-import { condition, proxyActivities, proxyLocalActivities, sleep } from '@temporalio/workflow';
+import { CancellationScope, condition, proxyActivities, proxyLocalActivities, sleep } from '@temporalio/workflow';
 import type {
   CreatedWorkspace,
   CreateRequest,
@@ -14,32 +14,34 @@ import type { Seat } from '../../schemas/queues.ts';
 import type { WorkspaceInput, WorkspaceReady } from '../../schemas/workspace/workflow.ts';
 import { codeOfFailure, isCancel } from './failure.ts';
 import { tellOwner, type End, type Life } from './life.ts';
-import { CODER_CALL, CREATE_CALL, lookOptions, STORE_RETRY } from './options.ts';
+import { CODER_CALL, CREATE_CALL, lookOptions, PROVISION_CALL_MS, STORE_RETRY } from './options.ts';
 import { refOf, show, tell } from './session.ts';
 
 const store = proxyLocalActivities<WorkspaceLocalActivities>(STORE_RETRY);
-const { resolveTemplate } = proxyActivities<WorkspaceActivities>(CODER_CALL);
+const { resolveTemplate } = proxyActivities<WorkspaceActivities>({
+  ...CODER_CALL,
+  scheduleToCloseTimeout: PROVISION_CALL_MS,
+});
 const { createWorkspace } = proxyActivities<WorkspaceActivities>(CREATE_CALL);
 
 const LOOK_MS = 20_000;
-const { observeProvisioning } = proxyActivities<WorkspaceActivities>(lookOptions(LOOK_MS));
+const { observeProvisioning } = proxyActivities<WorkspaceActivities>(lookOptions(LOOK_MS, PROVISION_CALL_MS));
 
-/** Asked again, in case the slots were ended meanwhile and started anew. */
-const ASK_AGAIN_MS = 60_000;
+/**
+ * Asked again, in case the slots were ended meanwhile and started anew. Rarely: the reconciler sees within two rounds who waits and is not
+ * known there, and a thousand that wait and ask are most of what a stack does while nothing happens.
+ */
+const ASK_AGAIN_MS = 30 * 60_000;
 /** Coder fails a build that nobody took after 30 minutes, and one that hangs after 5. */
 const CLAIM_LIFE_MS = 60 * 60_000;
 /** Coder's own ttl ends so much after the latest end of ours. */
 const BACKSTOP_MARGIN_MS = 30 * 60_000;
 
-/** Refusals after which nothing was made; any other failure of a create may still have made it. */
-const NEVER_MADE: ReadonlySet<string> = new Set([
-  'coder_refused',
-  'coder_forbidden',
-  'coder_unauthenticated',
-  'coder_parameter_invalid',
-  'coder_name_taken',
-  'coder_name_spent',
-]);
+/**
+ * The name is somebody else's, or is used up: no create of ours can land any more. Any other failure, a plain refusal as well, may have
+ * come after an attempt whose answer was lost.
+ */
+const CANNOT_LAND: ReadonlySet<string> = new Set(['coder_name_taken', 'coder_name_spent']);
 
 /** How long each step may last without the next one. Queueing is a normal wait; what hangs is not. */
 const STEP_BOUND_MS: Readonly<Record<Exclude<ProvisionStep, 'ready' | 'failed'>, number>> = {
@@ -155,7 +157,8 @@ async function provision(
 }
 
 async function create(life: Life, request: CreateRequest): Promise<CreatedWorkspace> {
-  life.createPending = true;
+  // Nothing is asked for when a cancel came before.
+  life.createPending = !CancellationScope.current().consideredCancelled;
   try {
     const created = await createWorkspace(request);
     // Kept at once: a cancel that came meanwhile is thrown by the next step, and the teardown needs this.
@@ -163,8 +166,8 @@ async function create(life: Life, request: CreateRequest): Promise<CreatedWorksp
     life.createPending = false;
     return created;
   } catch (thrown) {
-    // The activity does not break off what it has begun, so a cancel means that it never began.
-    if (isCancel(thrown) || NEVER_MADE.has(codeOfFailure(thrown))) life.createPending = false;
+    // A cancel says nothing: it may have come between an attempt whose answer was lost and the next.
+    if (!isCancel(thrown) && CANNOT_LAND.has(codeOfFailure(thrown))) life.createPending = false;
     throw thrown;
   }
 }

@@ -4,9 +4,10 @@
  */
 import { condition, proxyActivities, proxyLocalActivities, workflowInfo } from '@temporalio/workflow';
 import type { WorkspaceActivities, WorkspaceLocalActivities } from '../../schemas/workspace/activities.ts';
-import type { IncidentRecord } from '../../schemas/workspace/lifecycle.ts';
+import type { IncidentRecord, WorkspaceRecord } from '../../schemas/workspace/lifecycle.ts';
 import type { IncidentRuling } from '../../schemas/workspace/workflow.ts';
-import { destroyOnce, type Attempt } from './destroy.ts';
+import type { Attempt } from './delete.ts';
+import { destroyOnce } from './destroy.ts';
 import { codeOfFailure } from './failure.ts';
 import type { Life } from './life.ts';
 import { CODER_CALL, STORE_RETRY } from './options.ts';
@@ -20,12 +21,24 @@ const { orphanWorkspace } = proxyActivities<WorkspaceActivities>({
 
 const FIRST_RETRY_MS = 5 * 60_000;
 const LAST_RETRY_MS = 60 * 60_000;
+/** So many attempts failed before there was an incident. */
+const LADDER_ATTEMPTS = 4;
 /** The history grows with each attempt; the run then goes on in a new one. */
 const ATTEMPTS_A_RUN = 100;
 
+/** Opens one, or goes on with the one that a predecessor opened. */
 export async function openIncident(life: Life, attempt: Extract<Attempt, { gone: false }>): Promise<void> {
-  const { tenant, run, role, ticket, id, coderWorkspaceId } = life.record;
-  const incident: IncidentRecord = {
+  const { tenant, run, role } = life.record;
+  const before = life.incident ?? newIncident(life.record);
+  const incident = { ...before, attempts: before.attempts + LADDER_ATTEMPTS, reason: attempt.reason };
+  life.incident = incident;
+  await store.writeIncident(tenant, incident);
+  await tell(life, { state: 'quarantined' }, { phase: 'teardown', outcome: 'quarantined', detail: attempt.detail });
+  await store.tellSlots(tenant, role, { kind: 'quarantine', holder: run });
+}
+
+function newIncident({ run, role, ticket, id, coderWorkspaceId }: WorkspaceRecord): IncidentRecord {
+  return {
     schema: 'portcullis/incident/v1',
     id,
     run,
@@ -33,16 +46,12 @@ export async function openIncident(life: Life, attempt: Extract<Attempt, { gone:
     role,
     coderWorkspaceId,
     state: 'open',
-    attempts: 4,
-    reason: attempt.reason,
+    attempts: 0,
+    reason: '',
     openedAt: Date.now(),
     closedAt: null,
     ruling: null,
   };
-  life.incident = incident;
-  await store.writeIncident(tenant, incident);
-  await tell(life, { state: 'quarantined' }, { phase: 'teardown', outcome: 'quarantined', detail: attempt.detail });
-  await store.tellSlots(tenant, role, { kind: 'quarantine', holder: run });
 }
 
 /** True when it is over; false when the run should go on in a new one. */
@@ -50,13 +59,17 @@ export async function quarantine(life: Life): Promise<boolean> {
   for (let tried = 0; tried < ATTEMPTS_A_RUN && !workflowInfo().continueAsNewSuggested; tried += 1) {
     const { incident } = life;
     if (incident === null) return true;
-    const pause = Math.min(FIRST_RETRY_MS * 2 ** Math.min(incident.attempts - 4, 10), LAST_RETRY_MS);
+    const pause = Math.min(FIRST_RETRY_MS * 2 ** Math.min(incident.attempts - LADDER_ATTEMPTS, 10), LAST_RETRY_MS);
     show(life, 'operator', `it cannot be destroyed (${incident.reason}); tried again in ${pause / 60_000} min`);
     await condition(() => life.ruling !== null, pause);
     const { ruling } = life;
+    if (ruling === null) {
+      await retry(life, incident);
+      continue;
+    }
+    // Kept until it is obeyed: a second one that came meanwhile would be taken and lost.
+    await obey(life, incident, ruling);
     life.ruling = null;
-    if (ruling === null) await retry(life, incident);
-    else await obey(life, incident, ruling);
   }
   return life.incident === null;
 }
@@ -122,7 +135,7 @@ async function orphan(life: Life, incident: IncidentRecord, { by }: IncidentRuli
 async function close(life: Life, incident: IncidentRecord, detail: string): Promise<void> {
   const { tenant, role, run } = life.record;
   const now = Date.now();
-  await store.writeIncident(tenant, { ...incident, closedAt: now });
+  await endIncident(life, incident);
   const isGone = incident.state !== 'closed';
   await tell(
     life,
@@ -132,6 +145,12 @@ async function close(life: Life, incident: IncidentRecord, detail: string): Prom
   );
   await store.closeRecovery(tenant, run);
   await store.tellSlots(tenant, role, { kind: 'resolved', holder: run });
-  life.incident = null;
   show(life, 'nothing', detail);
+}
+
+/** From here on no ruling is taken; one that was, while it went by itself, is kept with it. */
+export async function endIncident(life: Life, incident: IncidentRecord): Promise<void> {
+  life.incident = null;
+  const ruling = incident.ruling ?? life.ruling;
+  await store.writeIncident(life.record.tenant, { ...incident, ruling, closedAt: Date.now() });
 }

@@ -4,6 +4,7 @@
  */
 import { proxyLocalActivities, setCurrentDetails, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
 import { SEARCH_ATTRIBUTES } from '../../schemas/search-attributes.ts';
+import { shortened } from '../../schemas/text.ts';
 import type { WorkspaceLocalActivities, WorkspaceRef } from '../../schemas/workspace/activities.ts';
 import type {
   LifecycleDraft,
@@ -14,6 +15,9 @@ import type {
 import { STORE_RETRY } from './options.ts';
 
 const { recordWorkspace } = proxyLocalActivities<WorkspaceLocalActivities>(STORE_RETRY);
+
+/** Of an event and of the record. */
+const DETAIL_CHARS = 512;
 
 /** One thing that happened in a phase. */
 export interface Said {
@@ -46,7 +50,7 @@ export async function tell(
   ...said: readonly Said[]
 ): Promise<void> {
   const last = said.at(-1);
-  const current = last === undefined ? {} : { phase: last.phase, detail: last.detail };
+  const current = last === undefined ? {} : { phase: last.phase, detail: shortened(last.detail, DETAIL_CHARS) };
   session.record = { ...session.record, ...current, ...change };
   session.writes += 1;
   const { record } = session;
@@ -72,13 +76,13 @@ function draft(record: WorkspaceRecord, { phase, outcome, detail }: Said): Lifec
     phase,
     outcome,
     ...(record.trigger === null ? {} : { trigger: record.trigger }),
-    detail: detail.slice(0, 512),
+    detail: shortened(detail, DETAIL_CHARS),
   };
 }
 
 /** Says what the next wait is for. `waitingOn` is a short stable word, `nothing` at the end. */
 export function show(session: Session, waitingOn: string, detail: string): void {
-  session.record = { ...session.record, waitingOn, detail };
+  session.record = { ...session.record, waitingOn, detail: shortened(detail, DETAIL_CHARS) };
   const { record } = session;
   const key = `${record.phase}|${record.state}|${waitingOn}|${detail}`;
   if (key === session.shown) return;
@@ -111,5 +115,5 @@ export function showStray(tenant: string, name: string, detail: string): void {
     { key: SEARCH_ATTRIBUTES.waitingOn, value: 'coder' },
     { key: SEARCH_ATTRIBUTES.state, value: 'ending' },
   ]);
-  setCurrentDetails(`**${name} carries no run of ours**\n\n${detail}\n\nWaiting on: coder`);
+  setCurrentDetails(`**${name} belongs to no run of ours**\n\n${detail}\n\nWaiting on: coder`);
 }

@@ -1,21 +1,15 @@
 /**
- * `destroyStray`: a workspace of the service user that carries no run of ours is deleted. A chat can make one by itself, and nobody
+ * `destroyStray`: a workspace of the service user that belongs to no run of ours is deleted. A chat can make one by itself, and nobody
  * would ever end it.
  */
-import { CancellationScope, proxyActivities, proxyLocalActivities, sleep, workflowInfo } from '@temporalio/workflow';
-import type {
-  DeleteSight,
-  StrayInput,
-  WorkspaceActivities,
-  WorkspaceLocalActivities,
-} from '../../schemas/workspace/activities.ts';
+import { CancellationScope, proxyLocalActivities, sleep, workflowInfo } from '@temporalio/workflow';
+import type { StrayInput, WorkspaceLocalActivities } from '../../schemas/workspace/activities.ts';
+import { deleteOnce } from './delete.ts';
 import { codeOfFailure } from './failure.ts';
-import { lookOptions, STORE_RETRY } from './options.ts';
+import { STORE_RETRY } from './options.ts';
 import { showStray } from './session.ts';
 
-const LOOK_MS = 20_000;
 const store = proxyLocalActivities<WorkspaceLocalActivities>(STORE_RETRY);
-const { advanceDelete } = proxyActivities<WorkspaceActivities>(lookOptions(LOOK_MS));
 
 const ATTEMPTS = 5;
 const PAUSE_MS = 60_000;
@@ -25,7 +19,8 @@ export async function destroyStray(input: StrayInput): Promise<boolean> {
   return await CancellationScope.nonCancellable(() => destroy(input));
 }
 
-async function destroy({ tenant, coderWorkspaceId, name }: StrayInput): Promise<boolean> {
+async function destroy(input: StrayInput): Promise<boolean> {
+  const { tenant, name } = input;
   const { runId, workflowId } = workflowInfo();
   let n = 0;
   const say = (outcome: string, detail: string) =>
@@ -47,11 +42,11 @@ async function destroy({ tenant, coderWorkspaceId, name }: StrayInput): Promise<
         },
       ],
     });
-  await say('begun', 'it carries no run of ours');
+  await say('begun', 'it belongs to no run of ours');
   let reason = '';
   for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
-    showStray(tenant, name, `attempt ${attempt} of ${ATTEMPTS} to delete it`);
-    reason = await remove(coderWorkspaceId, attempt === ATTEMPTS);
+    const which = `attempt ${attempt} of ${ATTEMPTS} to delete it`;
+    reason = await remove(input, attempt === ATTEMPTS, which);
     if (reason === '') {
       await store.closeRecovery(tenant, workflowId);
       await say('done', 'deleted, and Coder answers that it is gone');
@@ -67,29 +62,29 @@ async function destroy({ tenant, coderWorkspaceId, name }: StrayInput): Promise<
       reason,
       openedAt: Date.now(),
     });
-    if (attempt < ATTEMPTS) await sleep(PAUSE_MS);
+    if (attempt === ATTEMPTS) break;
+    showStray(tenant, name, `${which} failed: ${reason}; tried again in ${PAUSE_MS / 1000} s`);
+    await sleep(PAUSE_MS);
   }
   await say('failed', reason);
   return false;
 }
 
 /** Empty once it is gone, else why not. */
-async function remove(coderWorkspaceId: string, activeVersion: boolean): Promise<string> {
-  let seen: DeleteSight | null = null;
+async function remove(
+  { tenant, coderWorkspaceId, name }: StrayInput,
+  activeVersion: boolean,
+  which: string,
+): Promise<string> {
+  let shown = '';
+  const shows = (detail: string) => {
+    if (detail === shown) return;
+    shown = detail;
+    showStray(tenant, name, `${which}: ${detail}`);
+  };
   try {
-    for (;;) {
-      const sight: DeleteSight = await advanceDelete({
-        coderWorkspaceId,
-        buildId: seen?.buildId ?? null,
-        activeVersion,
-        seen,
-        forMs: LOOK_MS,
-      });
-      if (sight.at === 'gone') return '';
-      if (sight.at === 'failed') return sight.reason;
-      if (seen?.at === sight.at) await sleep(2_000);
-      seen = sight;
-    }
+    const attempt = await deleteOnce(coderWorkspaceId, activeVersion, shows);
+    return attempt.gone ? '' : attempt.reason;
   } catch (thrown) {
     return codeOfFailure(thrown);
   }

@@ -6,12 +6,13 @@ import { proxyActivities, proxyLocalActivities, sleep } from '@temporalio/workfl
 import type { WorkspaceActivities, WorkspaceLocalActivities } from '../../schemas/workspace/activities.ts';
 import type { RecoveryRecord } from '../../schemas/workspace/lifecycle.ts';
 import type { WorkspaceEnded } from '../../schemas/workspace/workflow.ts';
-import { destroyOnce, type Attempt } from './destroy.ts';
+import type { Attempt } from './delete.ts';
+import { destroyOnce } from './destroy.ts';
 import { codeOfFailure } from './failure.ts';
 import { endedAs, tellOwner, type End, type Life } from './life.ts';
 import { BOUNDED_CALL, STORE_RETRY } from './options.ts';
 import { lastPush } from './last-push.ts';
-import { openIncident } from './quarantine.ts';
+import { endIncident, openIncident } from './quarantine.ts';
 import { refOf, show, tell, type Said } from './session.ts';
 
 const store = proxyLocalActivities<WorkspaceLocalActivities>(STORE_RETRY);
@@ -118,6 +119,8 @@ async function finish(
     { state: 'gone', endedAt: Date.now(), waitingOn: 'nothing' },
     { phase: 'teardown', outcome: 'done', detail },
   );
+  // Opened by a predecessor, and nobody else would close it. Before the slots hear: whoever ends in between is found by them.
+  if (life.incident !== null) await endIncident(life, { ...life.incident, state: 'gone' });
   if (life.slot !== 'none') await store.tellSlots(tenant, role, { kind: 'release', holder: run, because });
   const ended = endedAs(life, end, 'gone');
   await tellOwner(life, 'ended', ended);

@@ -13,10 +13,12 @@ import {
   defineQuery,
   defineSignal,
   defineUpdate,
+  proxyLocalActivities,
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { DestroyInput } from '../../schemas/workspace/activities.ts';
+import { shortened } from '../../schemas/text.ts';
+import type { DestroyInput, WorkspaceLocalActivities } from '../../schemas/workspace/activities.ts';
 import type { IncidentRecord, WorkspaceRecord } from '../../schemas/workspace/lifecycle.ts';
 import {
   WORKSPACE_QUERIES,
@@ -36,17 +38,24 @@ import { execute, extend, shorten } from './execute.ts';
 import { codeOfFailure, isCancel } from './failure.ts';
 import { endedAs, firstRecord, lifeOf, type End, type Life } from './life.ts';
 import { makeReady } from './provision.ts';
+import { STORE_RETRY } from './options.ts';
 import { quarantine } from './quarantine.ts';
 import { tearDown } from './teardown.ts';
 
 /** Nothing can be done about it here: the workflow itself fails by it, so that lists show it. */
 const NOT_CONFIGURED = 'coder_not_configured';
+/** What an operator may write. */
+const REASON_CHARS = 500;
+
+const store = proxyLocalActivities<WorkspaceLocalActivities>(STORE_RETRY);
 
 /** What goes along when a quarantined workspace continues as new. */
 export interface CarriedQuarantine {
   readonly record: WorkspaceRecord;
   readonly incident: IncidentRecord;
   readonly end: End;
+  /** Taken while the last attempt of the run before went on, and not obeyed yet. */
+  readonly ruling?: IncidentRuling | null;
 }
 
 export async function workspace(
@@ -74,7 +83,19 @@ export async function destroyWorkspace(
   life.mayExist = true;
   life.createPending = life.record.coderWorkspaceId === null;
   life.slot = 'granted';
+  life.incident = await CancellationScope.nonCancellable(() => incidentBefore(life));
   return await conclude(life, { trigger: 'orphaned', reason: 'owner_closed', became: 'ended' }, again);
+}
+
+/** Of a predecessor that was ended while it was quarantined: it is closed with the proof, or goes on. */
+async function incidentBefore({ record }: Life): Promise<IncidentRecord | null> {
+  try {
+    return await store.readOpenIncident(record.tenant, record.id);
+  } catch (thrown) {
+    // One that cannot be read keeps nothing from being destroyed.
+    codeOfFailure(thrown);
+    return null;
+  }
 }
 
 function hear(life: Life, living: CancellationScope): void {
@@ -92,7 +113,9 @@ function hear(life: Life, living: CancellationScope): void {
   );
   setHandler(defineUpdate<IncidentRuled, [IncidentRuling]>(WORKSPACE_UPDATES.resolveIncident), (ruling) => {
     if (life.incident === null || life.ruling !== null) return { taken: false };
-    life.ruling = ruling;
+    const { by, reason } = ruling;
+    // It becomes part of records: text that has no canonical bytes would fail the owner in the middle of a teardown.
+    life.ruling = { ...ruling, by: shortened(by, 255), reason: shortened(reason, REASON_CHARS) };
     return { taken: true };
   });
 }
@@ -124,22 +147,26 @@ async function conclude(life: Life, end: End, again: Again): Promise<WorkspaceEn
   return await CancellationScope.nonCancellable(async () => {
     const ended = await tearDown(life, end);
     await afterIncident(life, end, again);
-    if (end.reason === NOT_CONFIGURED)
-      throw ApplicationFailure.nonRetryable('no Coder server is set up', NOT_CONFIGURED);
-    if (end.trigger === 'cancelled')
-      throw new CancelledFailure('the workspace was cancelled, and nothing of it is left');
-    return ended;
+    return close(end, ended);
   });
 }
 
-async function resume(life: Life, { incident, end }: CarriedQuarantine, again: Again): Promise<WorkspaceEnded> {
+function close({ trigger, reason }: End, ended: WorkspaceEnded): WorkspaceEnded {
+  if (reason === NOT_CONFIGURED) throw ApplicationFailure.nonRetryable('no Coder server is set up', NOT_CONFIGURED);
+  if (trigger === 'cancelled') throw new CancelledFailure('the workspace was cancelled, and nothing of it is left');
+  return ended;
+}
+
+async function resume(life: Life, { incident, end, ruling }: CarriedQuarantine, again: Again): Promise<WorkspaceEnded> {
   life.incident = incident;
+  life.ruling = ruling ?? null;
   life.mayExist = true;
+  life.createPending = life.record.coderWorkspaceId === null;
   life.ending = true;
   hear(life, new CancellationScope());
   return await CancellationScope.nonCancellable(async () => {
     await afterIncident(life, end, again);
-    return endedAs(life, end, life.record.state === 'gone' ? 'gone' : 'quarantined');
+    return close(end, endedAs(life, end, life.record.state === 'gone' ? 'gone' : 'quarantined'));
   });
 }
 
@@ -147,5 +174,6 @@ async function resume(life: Life, { incident, end }: CarriedQuarantine, again: A
 async function afterIncident(life: Life, end: End, again: Again): Promise<void> {
   const isOver = life.incident === null || (await quarantine(life));
   await condition(allHandlersFinished);
-  if (!isOver && life.incident !== null) await again({ record: life.record, incident: life.incident, end });
+  if (isOver || life.incident === null) return;
+  await again({ record: life.record, incident: life.incident, end, ruling: life.ruling });
 }

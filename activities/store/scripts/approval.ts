@@ -1,14 +1,23 @@
 /** Approvals and reviews: minted by control, used up by the gateway, one winner. */
+import { CHAIN, CHAINED } from './evidence.ts';
 import { defineScript } from './script.ts';
 
-/** The binding, and that it is the one that counts now. Answers `minted`, `same`, or `conflict` for other terms. */
+/**
+ * The binding with its audit entry, and that it is the one that counts now. Answers `minted`, `same`, `moved` or `chain`.
+ */
 export const MINT_APPROVAL = defineScript({
-  keys: ['approval', 'current'],
-  args: ['id', 'recordText'],
+  keys: ['approval', 'current', 'auditHead', 'auditEntry'],
+  args: ['id', 'recordText', ...CHAINED],
+  uses: [CHAIN],
   body: `
 local present = redis.call('GET', key.approval)
 -- Minted before, whatever the clock said then: the first expiry stays.
-if not present then redis.call('SETNX', key.approval, arg.recordText) end
+if not present then
+  local stands = chainStands()
+  if stands then return {stands} end
+  redis.call('SETNX', key.approval, arg.recordText)
+  chain()
+end
 redis.call('SET', key.current, arg.id)
 return {present and 'same' or 'minted', present or arg.recordText}`,
 });

@@ -75,15 +75,3 @@ keepEnded(key.task, key.events, key.offsets)
 leaveLine()
 return {'ended'}`,
 });
-
-/** One entry at the end of the audit chain. Answers `appended`, `moved` or `chain`. */
-export const APPEND_AUDIT = defineScript({
-  keys: ['auditHead', 'auditEntry'],
-  args: ['expectedHead', 'entryText', 'headText'],
-  body: `
-if (redis.call('GET', key.auditHead) or '') ~= arg.expectedHead then return {'moved'} end
-if redis.call('EXISTS', key.auditEntry) == 1 then return {'chain'} end
-redis.call('SETNX', key.auditEntry, arg.entryText)
-redis.call('SET', key.auditHead, arg.headText)
-return {'appended'}`,
-});

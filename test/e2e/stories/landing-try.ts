@@ -63,6 +63,7 @@ export async function tryLanding(stack: Stack, ticket: string, remote: string, p
         candidate,
         holder: ticketWorkflowId({ tenant: TENANT, ticket }),
         evaluationKey: parseDigest('gate-evaluation', pass.evaluationKey),
+        epoch: 0,
       },
     );
   } finally {

@@ -1,0 +1,148 @@
+/** Guards of tickets: what is judged again, what lands, who is heard. */
+import type { Guard } from './list.ts';
+
+const UNHEARD = { project: 'unit', test: 'activities/git/land-unheard.test.ts' } as const;
+const UNANSWERED = { project: 'unit', test: 'policies/tickets/unanswered.test.ts' } as const;
+const REJECTED = { project: 'unit', test: 'policies/tickets/rejected.test.ts' } as const;
+const LANDING = { project: 'system', test: 'test/workflows/ticket-landing.test.ts' } as const;
+const OPERATOR = { project: 'system', test: 'test/workflows/ticket-operator.test.ts' } as const;
+
+export const TICKET_GUARDS: readonly Guard[] = [
+  {
+    name: 'our own copy undoes no landing',
+    file: 'activities/git/land-target.ts',
+    text: "args: ['update-ref', ref, to] }).catch(() => {});",
+    without: "args: ['update-ref', ref, to] });",
+    ...UNHEARD,
+    named: 'also when our own copy of it cannot follow',
+  },
+  {
+    name: 'authority that changed under an unheard landing is an incident',
+    file: 'activities/git/land.ts',
+    text: '!authorises || hasChanged(epoch, after)',
+    without: '!authorises || hasChanged(after.epoch, { ...after, state: epoch < 0 ? after.state : "current" })',
+    ...UNHEARD,
+    named: 'by an attempt that nobody heard is an incident when',
+  },
+  {
+    name: 'authority that cannot be read permits no landing, and no landing is denied for it',
+    file: 'activities/git/land.ts',
+    text: '    if (!(thrown instanceof PortcullisError) || !UNREADABLE.includes(thrown.code)) throw thrown;\n',
+    without: '    if (!(thrown instanceof PortcullisError) || UNREADABLE.length > 0) throw thrown;\n',
+    ...UNHEARD,
+    named: 'is an incident, and not one that stayed',
+  },
+  {
+    name: 'a push without an answer is no refusal',
+    file: 'activities/git/land.ts',
+    text: "if (said !== 'refused') throw",
+    without: "if (said === 'moved') throw",
+    ...UNHEARD,
+    named: 'one that a push without an answer left where it was',
+  },
+  {
+    name: 'a repository that git cannot read has no missing branch',
+    file: 'activities/git/commits.ts',
+    text: '  if (code === 1) return null;\n',
+    without: '  if (code !== 0) return null;\n',
+    ...UNHEARD,
+    named: 'in our own repository is not one that somebody moved',
+  },
+  {
+    name: 'an attempt to land is made again whatever it failed with',
+    file: 'workflows/ticket/options.ts',
+    text: "retry: { ...RETRY, nonRetryableErrorTypes: ['remote_refused'] },",
+    without: 'retry: RETRY,',
+    ...LANDING,
+    named: 'whatever an attempt to land failed with',
+  },
+  {
+    name: 'a landing without an answer is not called refused',
+    file: 'workflows/ticket/landing.ts',
+    text: "return { outcome: 'unanswered', reason: codeOf(thrown) };",
+    without: "return { outcome: 'refused', by: 'remote', reason: codeOf(thrown) };",
+    ...LANDING,
+    named: 'a landing whose answer is missing waits for an operator',
+  },
+  {
+    name: 'a landing that is given up is on record',
+    file: 'workflows/ticket/answering.ts',
+    text: "const given = decision === 'abandon' ? landingUnderWay(session.state) : null;",
+    without: "const given = decision === 'retry' ? landingUnderWay(session.state) : null;",
+    ...LANDING,
+    named: 'giving a landing up without an answer is on record',
+  },
+  {
+    name: 'a cancel hears out a landing that had begun',
+    file: 'workflows/ticket/workflow.ts',
+    text: '  if (isWorkPhase(session.state.phase)) await landIntended(session);\n',
+    without: '',
+    ...LANDING,
+    named: 'a cancel between the intent and its landing',
+  },
+  {
+    name: 'a documentation that lands is heard out',
+    file: 'policies/tickets/position.ts',
+    text: '(documentation?.landing ?? null)',
+    without: "(documentation?.head === '' ? documentation.landing : null)",
+    ...UNANSWERED,
+    named: 'holds back everything but its answer',
+  },
+  {
+    name: 'what LORE submitted is not lost with its workspace',
+    file: 'policies/tickets/on-workspace.ts',
+    text: ' && state.documentation === null;',
+    without: ';',
+    ...UNANSWERED,
+    named: 'what LORE submitted outlives its workspace',
+  },
+  {
+    name: 'a new execution waits for the answer of a landing',
+    file: 'policies/tickets/on-operator.ts',
+    text: "if (decision === 'resume' && landing !== null) {",
+    without: "if (decision === 'resume' && landing?.candidate === '') {",
+    ...UNANSWERED,
+    named: 'is not forgotten by a new execution',
+  },
+  {
+    name: 'what was sent back is known by its contents',
+    file: 'policies/tickets/rejected.ts',
+    text: ' || (one.content !== null && one.content === other.content)',
+    without: '',
+    ...REJECTED,
+    named: 'a rejected segment finds no second reviewer',
+  },
+  {
+    name: 'what was sent back is known after something else was',
+    file: 'policies/tickets/rejected.ts',
+    text: 'newest([...state.rejected, work], STATE_LIMITS.rejected)',
+    without: 'newest([work], STATE_LIMITS.rejected)',
+    ...REJECTED,
+    named: 'a rejected segment finds no second reviewer',
+  },
+  {
+    name: 'the tree of a segment is what the ticket compares',
+    file: 'workflows/ticket/submissions.ts',
+    text: 'head: commit, tree: pushed.tree }',
+    without: 'head: commit, tree: commit }',
+    ...OPERATOR,
+    named: 'not judged again in another commit of the same contents',
+  },
+  {
+    name: 'an agent uses up no more than its share of updates',
+    file: 'workflows/ticket/handlers.ts',
+    text: 'refusal ?? overspent(session.spent, name, request.revision)',
+    without: 'refusal',
+    ...OPERATOR,
+    named: 'an agent that submits without end',
+  },
+  {
+    name: 'a verdict that nobody could read is nobody’s',
+    file: 'policies/tickets/on-review.ts',
+    text: 'if (event.unreadable === true) {',
+    without: "if (event.unreadable === true && event.actor === '') {",
+    project: 'unit',
+    test: 'policies/tickets/verification.test.ts',
+    named: 'a verdict that nobody could read, twice',
+  },
+];
