@@ -27,6 +27,32 @@ test('without it, the text; progress never reaches stdout', () => {
   expect(said).toEqual({ stdout: 'ready\n', stderr: 'starting\n' });
 });
 
+test('[inv-19] nothing that others wrote makes a terminal do anything, on either stream', () => {
+  const evil = '\u001b[2Jgone\u001b]0;title\u0007\u202eesrever\r';
+  const plain = captured();
+  plain.output.result('Task', {}, `first\n${evil}`);
+  plain.output.progress(evil);
+  plain.output.error(new Error(evil));
+  for (const text of Object.values(plain.said)) expect(text).not.toMatch(/[^\P{C}\n]/u);
+  expect(plain.said.stdout).toBe('first\n\ufffd[2Jgone\ufffd]0;title\ufffd\ufffdesrever\ufffd\n');
+  const json = captured({ json: true });
+  json.output.result('Task', { evil: `${evil}\u009b2J\u{e0001}` }, '');
+  expect(json.said.stdout).not.toMatch(/[^\P{C}\n]/u);
+  expect(JSON.parse(json.said.stdout)).toMatchObject({ evil: `${evil}\u009b2J\u{e0001}` });
+  const coloured = captured({ color: true });
+  coloured.output.result('Task', {}, `${coloured.output.style('good', 'satisfied')} \u001b[2J`);
+  expect(coloured.said.stdout).toBe('\u001b[32msatisfied\u001b[39m \ufffd[2J\n');
+});
+
+test('[inv-19] a cell of a table is one line, whatever is in it', () => {
+  expect(
+    table([
+      ['a', 'one\ntwo'],
+      ['b', 'x\ty'],
+    ]),
+  ).toBe('a  one\ufffdtwo\nb  x\ufffdy');
+});
+
 test('an error says code, sentence and what to do, and its exit code is the catalogue’s', () => {
   const { output, said } = captured();
   expect(output.error(portcullisError('not_found', { what: 'task', id: 'x' }))).toBe(6);

@@ -4,6 +4,7 @@
  */
 import { inspect, styleText } from 'node:util';
 import { asPortcullisError, type PortcullisError } from '../schemas/errors.ts';
+import { harmless, jsonLine } from './printable.ts';
 
 export const OUTPUT_SCHEMA = 'portcullis/v1';
 
@@ -43,22 +44,22 @@ export function createOutput(options: OutputOptions, streams: Streams = process)
   const style = (name: Style, text: string) =>
     options.color ? styleText(FORMATS[name], text, { validateStream: false }) : text;
   const print = (kind: string, value: Readonly<Record<string, unknown>>, text: string) => {
-    if (options.json) stdout.write(`${JSON.stringify({ schema: OUTPUT_SCHEMA, kind, ...value })}\n`);
-    else if (text !== '') stdout.write(text.endsWith('\n') ? text : `${text}\n`);
+    if (options.json) stdout.write(`${jsonLine({ schema: OUTPUT_SCHEMA, kind, ...value })}\n`);
+    else if (text !== '') stdout.write(harmless(text.endsWith('\n') ? text : `${text}\n`, options.color));
   };
   return {
     json: options.json,
     result: print,
     line: print,
     raw: (bytes) => void stdout.write(bytes),
-    progress: (text) => void stderr.write(`${text}\n`),
+    progress: (text) => void stderr.write(`${harmless(text, options.color)}\n`),
     style,
     error(thrown) {
       const error = asPortcullisError(thrown);
       const { code, message, mend } = error;
       if (options.json) print('Error', { code, message, mend, exit: error.edge.exit }, '');
-      stderr.write(`${style('bad', `error ${code}`)}: ${message}\n${mend}\n`);
-      if (options.debug) stderr.write(`${stackOf(error)}\n`);
+      stderr.write(harmless(`${style('bad', `error ${code}`)}: ${message}\n${mend}\n`, options.color));
+      if (options.debug) stderr.write(harmless(`${stackOf(error)}\n`, false));
       return error.edge.exit;
     },
   };
@@ -75,8 +76,9 @@ export function wantsColor(
   return isTerminal;
 }
 
-/** Columns padded to the widest cell, two spaces apart. */
-export function table(rows: readonly (readonly string[])[]): string {
+/** Columns padded to the widest cell, two spaces apart. A cell is one line: what breaks lines in it would be a row of somebody else's. */
+export function table(given: readonly (readonly string[])[]): string {
+  const rows = given.map((row) => row.map((cell) => cell.replace(/[\r\n\t]/g, '\ufffd')));
   const widths: number[] = [];
   for (const row of rows) row.forEach((cell, column) => (widths[column] = Math.max(widths[column] ?? 0, cell.length)));
   const padded = rows.map((row) =>

@@ -4,6 +4,7 @@ import type { SignedAuditEntry } from '../../schemas/audit.ts';
 import type { LifecycleEvent } from '../../schemas/workspace/lifecycle.ts';
 import { operatorClient } from '../commands/verify.ts';
 import type { CliContext } from '../context.ts';
+import { printable } from '../printable.ts';
 
 export interface TailOptions {
   readonly limit: number;
@@ -53,11 +54,12 @@ async function tail(
 function entryText({ entry }: SignedAuditEntry): string {
   const { n, at, event, refs, writer } = entry;
   const named = Object.entries(refs).map(([name, value]) => `${name}=${value.replace(LONG_DIGEST, '$1…')}`);
-  return [String(n).padStart(6), new Date(at).toISOString(), writer.padEnd(7), event, ...named].join('  ');
+  return printable([String(n).padStart(6), new Date(at).toISOString(), writer.padEnd(7), event, ...named].join('  '));
 }
 
 function eventText({ seq, at, ticket, workspace, phase, outcome, trigger, detail }: LifecycleEvent): string {
   const of = [ticket, workspace].filter((name) => name !== '').join('  ');
   const why = [trigger ?? '', detail].filter((text) => text !== '').join(': ');
-  return [String(seq).padStart(6), new Date(at).toISOString(), of, `${phase} ${outcome}`, why].join('  ').trimEnd();
+  const parts = [String(seq).padStart(6), new Date(at).toISOString(), of, `${phase} ${outcome}`, why];
+  return printable(parts.join('  ').trimEnd());
 }

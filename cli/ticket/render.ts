@@ -3,6 +3,7 @@ import type { TicketWhy } from '../../policies/tickets/why.ts';
 import type { TicketRecord } from '../../schemas/ticket/activities.ts';
 import type { TicketPhase } from '../../schemas/ticket/phase.ts';
 import { duration, table, type Output, type Style } from '../output.ts';
+import { printable } from '../printable.ts';
 
 export function phaseStyle(phase: TicketPhase): Style {
   switch (phase) {
@@ -41,13 +42,14 @@ export function whyText(of: TicketWhy, output: Output): string {
   const until = of.until === null ? 'without a limit' : `until ${new Date(of.until).toISOString()}`;
   const lines = [
     `${output.style('strong', of.ticket)} is in ${of.phase}, revision ${of.revision}, round ${of.round}, execution ${of.execution}.`,
-    of.sentence,
+    printable(of.sentence),
     `Since ${new Date(of.since).toISOString()} (${duration(of.waited)}), ${until}.`,
   ];
-  if (of.unblockedBy.length > 0) lines.push('What would unblock it:', ...of.unblockedBy.map((one) => `  - ${one}`));
+  if (of.unblockedBy.length > 0)
+    lines.push('What would unblock it:', ...of.unblockedBy.map((one) => `  - ${printable(one)}`));
   if (of.lineage.length > 0) {
     lines.push('Sent back before:');
-    for (const { phase, round, cause } of of.lineage) lines.push(`  - ${phase}, round ${round}: ${cause}`);
+    for (const { phase, round, cause } of of.lineage) lines.push(`  - ${phase}, round ${round}: ${printable(cause)}`);
   }
   return lines.join('\n');
 }

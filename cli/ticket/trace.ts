@@ -7,6 +7,7 @@ import type { WorkspaceRecord } from '../../schemas/workspace/lifecycle.ts';
 import { operatorClient } from '../commands/verify.ts';
 import type { CliContext } from '../context.ts';
 import { duration, table, type Output, type Style } from '../output.ts';
+import { printable } from '../printable.ts';
 import { phaseStyle } from './render.ts';
 
 export interface TraceLine {
@@ -129,7 +130,7 @@ export function traceText(trace: TicketTrace, output: Output): string {
   ]);
   const isOver = isTerminal(phase);
   return [
-    `${ticket}: ${title}${issueUrl === null ? '' : ` (${issueUrl})`}`,
+    `${ticket}: ${printable(title)}${issueUrl === null ? '' : ` (${issueUrl})`}`,
     ...(items.length === 0
       ? ['nothing has happened yet']
       : [`since ${new Date(began).toISOString()}`, '', table(rows), '']),

@@ -7,6 +7,7 @@ import { portcullisError } from '../../schemas/errors.ts';
 import { operatorClient } from '../commands/verify.ts';
 import type { CliContext } from '../context.ts';
 import { duration } from '../output.ts';
+import { printable } from '../printable.ts';
 import { phaseStyle } from './render.ts';
 
 const LOOK_MS = 400;
@@ -25,7 +26,7 @@ export async function watchTicket(context: CliContext, ticket: string): Promise<
       for (const entry of record.state.history) {
         if (entry.version <= seen) continue;
         const at = duration(entry.at - began);
-        const text = `${at.padStart(7)}  ${output.style(phaseStyle(record.state.phase), entry.to.padEnd(15))} ${entry.detail} (${entry.actor})`;
+        const text = `${at.padStart(7)}  ${output.style(phaseStyle(record.state.phase), entry.to.padEnd(15))} ${printable(entry.detail)} (${entry.actor})`;
         output.line('TicketEvent', { ticket, ...entry }, text);
         seen = Math.max(seen, entry.version);
       }

@@ -80,10 +80,11 @@ async function workspacesThere(client: GatewayClient, id: string): Promise<reado
 
 function nextCommands(id: string): string {
   return [
-    `Look closer   npx portcullis ticket show ${id}`,
-    `              npx portcullis gate history ${id}`,
+    `Look closer   npx portcullis ticket trace ${id}`,
     `              npx portcullis gate why ${id}`,
+    `              npx portcullis finding list ${id}`,
     `              npx portcullis task list --pair ${id}`,
+    '              npx portcullis audit verify',
     '              npx portcullis workspace list',
     '              npx portcullis ticket start examples/tickets/T-048.yaml --id T-1 --repo PATH --watch',
   ].join('\n');
