@@ -12,7 +12,7 @@ import type { ControlStore } from '../store/port.ts';
 
 export interface IncidentDependencies {
   readonly lifecycle: Pick<LifecycleStore, 'readIncident' | 'writeIncident'>;
-  readonly store: Pick<ControlStore, 'appendAudit'>;
+  readonly store: Pick<ControlStore, 'appendAuditOnce'>;
   readonly actionKey: SigningKey;
 }
 
@@ -43,7 +43,7 @@ export async function openLandingIncident(needs: IncidentDependencies, of: Landi
     closedAt: null,
     ruling: null,
   };
-  // First on record, so that a retry that finds the incident has its entry too.
+  // First on record, and once, so that a retry that finds the incident has its entry too, and one that does not adds none.
   await audit(needs, tenant, 'incident_opened', { kind: 'landing', incident: id, ticket, candidate });
   await needs.lifecycle.writeIncident(tenant, record);
   return id;
@@ -73,5 +73,5 @@ async function audit(
   event: AuditEvent,
   refs: Readonly<Record<string, string>>,
 ): Promise<void> {
-  await store.appendAudit(tenant, auditWriter(tenant, actionKey, event, refs));
+  await store.appendAuditOnce(tenant, auditWriter(tenant, actionKey, event, refs));
 }

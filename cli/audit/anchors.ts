@@ -3,7 +3,9 @@
  * and every hundred entries, and whoever can rewrite the store cannot rewrite those.
  */
 import { defaultPayloadConverter } from '@temporalio/common';
-import { Client, Connection } from '@temporalio/client';
+import type { History } from '@temporalio/common/lib/proto-utils.js';
+import { Client, Connection, isGrpcServiceError } from '@temporalio/client';
+import { status } from '@grpc/grpc-js';
 import { portcullisError } from '../../schemas/errors.ts';
 import { GATE_WORKFLOWS, type AuditAnchor } from '../../schemas/gate/workflow.ts';
 import { checkedName } from '../../schemas/names.ts';
@@ -45,7 +47,14 @@ export async function readAnchors(
   }
 }
 
-interface Run {
+/** The part of a Temporal client that this reads. */
+export interface HistoryReader {
+  readonly workflow: {
+    getHandle(workflowId: string, runId: string): { fetchHistory(): Promise<History> };
+  };
+}
+
+export interface Run {
   readonly workflowId: string;
   readonly runId: string;
 }
@@ -62,9 +71,15 @@ async function anchoring(client: Client, tenant: string, limit: number): Promise
 }
 
 /** One whose history is gone since the list was made has none. */
-async function anchorsOf(client: Client, { workflowId, runId }: Run): Promise<readonly AuditAnchor[]> {
-  const history = await client.workflow.getHandle(workflowId, runId).fetchHistory();
-  return (history.events ?? []).flatMap((event) => {
+export async function anchorsOf(client: HistoryReader, { workflowId, runId }: Run): Promise<readonly AuditAnchor[]> {
+  const history = await client.workflow
+    .getHandle(workflowId, runId)
+    .fetchHistory()
+    .catch((thrown: unknown) => {
+      if (isGrpcServiceError(thrown) && thrown.code === status.NOT_FOUND) return null;
+      throw thrown;
+    });
+  return (history?.events ?? []).flatMap((event) => {
     const payload = event.activityTaskCompletedEventAttributes?.result?.payloads?.[0];
     return payload === undefined ? [] : anchorIn(defaultPayloadConverter.fromPayload(payload));
   });

@@ -95,7 +95,8 @@ async function review(
       workspaceGeneration: ready.workspaceGeneration,
       expiresAt: Date.now() + APPROVAL_MS,
     };
-    const opened = await openReview(opening);
+    // Once it is asked for there may be an approval: whoever cancels meanwhile has it abandoned, and not forgotten.
+    const opened = await CancellationScope.nonCancellable(() => openReview(opening));
     const { ending, concluded } = await orAbandoned(parameters, opened, async () => {
       show('review', 'agent', `the ${who} works on ${opened.name}`);
       const ending = await ask(input, ready, opened, answers);
