@@ -13,9 +13,10 @@ const common = {
 const LONG = [
   'test/door/{ending,survival}.test.ts',
   'test/harness/model-turn.test.ts',
-  'test/workflows/workspace-long.test.ts',
+  'test/store/seat.test.ts',
+  'test/workflows/{long-waits,workspace-long,workspace-stuck}.test.ts',
   'test/e2e/{agents,reviewers,ticket,verify}.test.ts',
-  'test/executor/executor-process.test.ts',
+  'test/executor/{bounds,executor-process}.test.ts',
   'test/chaos/diagonal.test.ts',
   'test/local/supervisor.test.ts',
 ];

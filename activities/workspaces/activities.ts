@@ -19,9 +19,9 @@ export function workspaceActivities(needs: WorkspaceDependencies): WorkspaceLoca
     openRecovery: (tenant, record) => lifecycle.openRecovery(tenant, record),
     closeRecovery: (tenant, run) => lifecycle.closeRecovery(tenant, run),
     writeIncident: (tenant, record) => lifecycle.writeIncident(tenant, record),
-    readOpenIncident: async (tenant, id) => {
+    readUnprovenIncident: async (tenant, id) => {
       const incident = await lifecycle.readIncident(tenant, id);
-      return incident?.state === 'open' ? incident : null;
+      return incident?.state === 'open' || incident?.state === 'closed' ? incident : null;
     },
     projectSlots: (tenant, view) => lifecycle.writeSlots(tenant, view),
     resolveTemplate: (_workspace, plan) => withPulse((pulse) => resolveTemplate(needs, plan, pulse)),

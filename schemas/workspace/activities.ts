@@ -156,8 +156,8 @@ export interface WorkspaceLocalActivities {
   openRecovery(tenant: string, record: RecoveryRecord): Promise<void>;
   closeRecovery(tenant: string, run: string): Promise<void>;
   writeIncident(tenant: string, record: IncidentRecord): Promise<void>;
-  /** The incident of a workspace while it is open: a destroyer goes on with what its predecessor opened. */
-  readOpenIncident(tenant: string, id: string): Promise<IncidentRecord | null>;
+  /** The incident of a workspace unless it ended with a proof: a destroyer goes on with what is open, and with what a person closed. */
+  readUnprovenIncident(tenant: string, id: string): Promise<IncidentRecord | null>;
   projectSlots(tenant: string, view: SlotsView): Promise<void>;
 }
 

@@ -1,7 +1,7 @@
 /** Guards of workspaces: their teardown, their slots and the reconciler. */
 import type { Guard } from './list.ts';
 
-const STUCK = { project: 'system', test: 'test/workflows/workspace-stuck.test.ts' } as const;
+const STUCK = { project: 'long', test: 'test/workflows/workspace-stuck.test.ts' } as const;
 const DECISION = { project: 'unit', test: 'policies/workspaces/reconcile.test.ts' } as const;
 const SLOTS = { project: 'unit', test: 'policies/workspaces/reconcile-slots.test.ts' } as const;
 const LOOKS = { project: 'unit', test: 'activities/workspaces/run-states.test.ts' } as const;

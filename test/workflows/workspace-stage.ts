@@ -284,14 +284,14 @@ function routed(plays: Stage['plays'], slots: SlotsView[], tellSlots: Stage['tel
   return {
     ...Object.fromEntries(names.map((name) => [name, route(name)])),
     // By a name that says nothing of a ticket.
-    readOpenIncident: (_tenant, id) => Promise.resolve(openIncident(plays, id)),
+    readUnprovenIncident: (_tenant, id) => Promise.resolve(unprovenIncident(plays, id)),
     projectSlots: (_tenant, view) => (slots.push(view as SlotsView), Promise.resolve()),
   };
 }
 
-function openIncident(plays: Stage['plays'], id: unknown): IncidentRecord | null {
+function unprovenIncident(plays: Stage['plays'], id: unknown): IncidentRecord | null {
   const last = [...plays.values()].flatMap(({ seen }) => seen.incidents).findLast((incident) => incident.id === id);
-  return last?.state === 'open' ? last : null;
+  return last?.state === 'open' || last?.state === 'closed' ? last : null;
 }
 
 function asActivities(activities: object): ReadonlyMap<string, Activity> {
@@ -303,7 +303,7 @@ function scripted(
   script: CoderScript,
   seen: Seen,
   tellSlots: Stage['tellSlots'],
-): Omit<WorkspaceLocalActivities, 'projectSlots' | 'readOpenIncident'> & WorkspaceActivities {
+): Omit<WorkspaceLocalActivities, 'projectSlots' | 'readUnprovenIncident'> & WorkspaceActivities {
   const counts = new Map<string, number>();
   const asked = (name: string) => {
     const next = (counts.get(name) ?? 0) + 1;

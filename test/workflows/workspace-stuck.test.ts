@@ -93,6 +93,28 @@ test('[inv-11] a destroyer that fails as well goes on with the incident that is 
   });
 });
 
+test('[inv-11] one that a person closed and that exists all the same is the same incident, open again, with that ruling', async () => {
+  const incidents = () => stage.plays.get('s-closed')?.seen.incidents ?? [];
+  const openAgain = () => incidents().findLast(({ state }) => state !== 'gone')?.state === 'open' && wasClosed();
+  const wasClosed = () => incidents().some(({ state }) => state === 'closed');
+  const script: CoderScript = { watch: OWNER_CLOSED, remove: () => (openAgain() ? GONE : DELETE_FAILED) };
+  await play(stage, 's-closed', script, async (on) => {
+    const handle = await on.start();
+    await untilQuarantined(on);
+    const [first] = on.seen.incidents;
+    const ruling = { ruling: 'close', by: 'op', reason: 'it is gone, I looked' } as const;
+    await on.client.workflow.getHandle(handle.workflowId).executeUpdate('resolveIncident', { args: [ruling] });
+    await handle.result();
+    const destroyer = await startDestroyer(on, handle, null);
+    expect(await destroyer.result()).toMatchObject({ fate: 'quarantined' });
+    expect(incidents().map(({ state }) => state)).toEqual(['open', 'closed', 'open', 'gone']);
+    const { openedAt } = first ?? {};
+    expect(incidents()[2]).toMatchObject({ openedAt, closedAt: null, ruling });
+    expect(incidents()[3]).toMatchObject({ openedAt, ruling });
+    expect(on.seen.last()).toMatchObject({ state: 'gone' });
+  });
+});
+
 test.each([
   ['coder_unavailable', (over) => ({ remove: () => (over() ? GONE : 'coder_unavailable') })],
   ['coder_conflict', (over) => ({ remove: () => (over() ? GONE : 'coder_conflict') })],

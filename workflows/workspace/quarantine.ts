@@ -26,11 +26,12 @@ const LADDER_ATTEMPTS = 4;
 /** The history grows with each attempt; the run then goes on in a new one. */
 const ATTEMPTS_A_RUN = 100;
 
-/** Opens one, or goes on with the one that a predecessor opened. */
+/** Opens one, or goes on with the one that was: a ruling that it is over stays on record, and is contradicted by what exists. */
 export async function openIncident(life: Life, attempt: Extract<Attempt, { gone: false }>): Promise<void> {
   const { tenant, run, role } = life.record;
   const before = life.incident ?? newIncident(life.record);
-  const incident = { ...before, attempts: before.attempts + LADDER_ATTEMPTS, reason: attempt.reason };
+  const attempts = before.attempts + LADDER_ATTEMPTS;
+  const incident = { ...before, state: 'open' as const, closedAt: null, attempts, reason: attempt.reason };
   life.incident = incident;
   await store.writeIncident(tenant, incident);
   await tell(life, { state: 'quarantined' }, { phase: 'teardown', outcome: 'quarantined', detail: attempt.detail });

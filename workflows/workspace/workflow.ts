@@ -75,7 +75,8 @@ export async function destroyWorkspace(
   input: DestroyInput,
   carried: CarriedQuarantine | null = null,
 ): Promise<WorkspaceEnded> {
-  const life = lifeOf(carried?.record ?? input.record);
+  // It exists again, or still: what closed its record before was no proof.
+  const life = lifeOf(carried?.record ?? { ...input.record, endedAt: null });
   const again = (next: CarriedQuarantine) => continueAsNew<typeof destroyWorkspace>(input, next);
   if (carried !== null) return await resume(life, carried, again);
   hear(life, new CancellationScope());
@@ -87,10 +88,10 @@ export async function destroyWorkspace(
   return await conclude(life, { trigger: 'orphaned', reason: 'owner_closed', became: 'ended' }, again);
 }
 
-/** Of a predecessor that was ended while it was quarantined: it is closed with the proof, or goes on. */
+/** Of a predecessor that was ended while it was quarantined, or that a person closed: it ends with the proof, or is open again. */
 async function incidentBefore({ record }: Life): Promise<IncidentRecord | null> {
   try {
-    return await store.readOpenIncident(record.tenant, record.id);
+    return await store.readUnprovenIncident(record.tenant, record.id);
   } catch (thrown) {
     // One that cannot be read keeps nothing from being destroyed.
     codeOfFailure(thrown);
