@@ -55,10 +55,14 @@ export function spawnSandbox({ bwrap, options, command, joins, stdout, stderr }:
   return { process: child, exit, status };
 }
 
-/** Behind a shell that enters the cgroups first: whoever is moved later has started children outside by then. */
+/**
+ * Behind a shell that enters the cgroups first: whoever is moved later has started children outside by then. When the workspace as a
+ * whole has no memory left, which may be before the run has used up its own, the kernel ends what has this score rather than the
+ * executor; not every container lets it be written.
+ */
 function entering(joins: readonly string[], command: readonly string[]): readonly string[] {
-  if (joins.length === 0) return command;
-  const enter = 'until [ "$1" = -- ]; do echo 0 > "$1" || exit 125; shift; done; shift; exec "$@"';
+  const offer = 'echo 1000 2>/dev/null >/proc/self/oom_score_adj;';
+  const enter = `${offer} until [ "$1" = -- ]; do echo 0 > "$1" || exit 125; shift; done; shift; exec "$@"`;
   return ['/bin/sh', '-c', enter, 'sh', ...joins, '--', ...command];
 }
 

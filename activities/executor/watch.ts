@@ -117,7 +117,10 @@ async function isScratchFull({ first, limits }: WatchSettings): Promise<boolean>
   return found.some((count) => count.status === 'fulfilled' && count.value > limits.files);
 }
 
-/** @param taken bytes that the disk has lost since the run began: where something is kept out of sight, they count as the run's */
+/**
+ * @param taken bytes that the disk has lost since the run began. Where something is kept out of sight they may be the run's, and it
+ * ends; they may be another's as well, so they are not called bytes of its copy.
+ */
 async function walk(
   { find, directory, limits }: WatchSettings,
   taken: number,
@@ -125,7 +128,10 @@ async function walk(
 ): Promise<readonly [EndingLimit, string] | null> {
   const atMost = { bytes: limits.workBytes, files: limits.files };
   const { bytes, files, hidden } = await measureTree({ find, directory, atMost }, signal);
-  if (Math.max(bytes, hidden ? taken : 0) > limits.workBytes)
-    return ['workBytes', `more than ${limits.workBytes} bytes in its copy`];
-  return files > limits.files ? ['files', `more than ${limits.files} files in its copy`] : null;
+  if (bytes > limits.workBytes) return ['workBytes', `more than ${limits.workBytes} bytes in its copy`];
+  if (files > limits.files) return ['files', `more than ${limits.files} files in its copy`];
+  if (hidden && taken > limits.workBytes) {
+    return ['diskFree', `more than ${limits.workBytes} bytes went from the disk while it kept a directory unreadable`];
+  }
+  return null;
 }

@@ -14,7 +14,15 @@ export const DEFAULT_WORKSPACE_BOUNDS: WorkspaceBounds = { memoryBytes: 12 * 102
 /** The machine's own part is never a workspace's. */
 const SHARE = 0.75;
 
-/** The bounds as they can be kept on this machine. */
-export function boundsHere({ memoryBytes, processes }: WorkspaceBounds): WorkspaceBounds {
-  return { memoryBytes: Math.floor(Math.min(memoryBytes, totalmem() * SHARE)), processes };
+/** The bounds as they can be kept here. @param memory bytes there are for the stack and all workspaces */
+export function boundsHere(
+  { memoryBytes, processes }: WorkspaceBounds,
+  memory = memoryHere(totalmem(), process.constrainedMemory()),
+): WorkspaceBounds {
+  return { memoryBytes: Math.floor(Math.min(memoryBytes, memory * SHARE)), processes };
+}
+
+/** A container has less than its machine. @param constrained 0, or more than any machine has, where nothing constrains this process */
+export function memoryHere(machine: number, constrained: number): number {
+  return Math.min(machine, constrained || machine);
 }

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { boundsHere } from './bounds.ts';
+import { boundsHere, memoryHere } from './bounds.ts';
 
 /** A directory stands for the hierarchy: what is written where is what is looked at. */
 const MAKE = `
@@ -26,6 +26,7 @@ for name, wanted in limits.items():
 print(json.dumps(said))
 `;
 
+const GIB = 1024 ** 3;
 let root: string;
 beforeAll(() => {
   root = mkdtempSync(join(tmpdir(), 'portcullis-cgroups-'));
@@ -44,4 +45,13 @@ test('[inv-19] the bound of a workspace lies above what is delegated to it, in e
 test('[inv-19] a part of the memory is never a workspace’s', () => {
   expect(boundsHere({ memoryBytes: 1024, processes: 1 })).toEqual({ memoryBytes: 1024, processes: 1 });
   expect(boundsHere({ memoryBytes: 2 * totalmem(), processes: 1 }).memoryBytes).toBeLessThan(0.8 * totalmem());
+  expect(boundsHere({ memoryBytes: 12 * GIB, processes: 1 }, memoryHere(64 * GIB, 8 * GIB)).memoryBytes).toBe(6 * GIB);
+});
+
+test.each([
+  ['what its container has', 8 * GIB, 8 * GIB],
+  ['what the machine has, in no container', 0, 64 * GIB],
+  ['what the machine has, in a container without a limit', 2 ** 64, 64 * GIB],
+])('[inv-19] the memory that is there is %s', (_, constrained, expected) => {
+  expect(memoryHere(64 * GIB, constrained)).toBe(expected);
 });

@@ -286,7 +286,7 @@ describe('a run that takes too much', () => {
     ['bytes in its copy', 'workBytes', `for n in range(30): open(f"f{n}", "wb").write(b"x" * ${8 * MIB})\n`],
     [
       'bytes in a directory of it that nobody may read',
-      'workBytes',
+      'diskFree',
       [
         'os.mkdir("d")',
         'held = [open(f"d/f{n}", "wb") for n in range(30)]',
@@ -306,6 +306,11 @@ describe('a run that takes too much', () => {
     expect(report.sandbox.exceeded).toEqual([limit]);
     expect(report.reason).toMatch(/^limit: more than \d+ (bytes|files)/);
     expect(report.duration_ms).toBeLessThan(15_000);
+  });
+
+  it('[inv-19] is what the kernel ends when there is no memory left, and not its executor', async () => {
+    const { said } = await run('print(open("/proc/self/oom_score_adj").read().strip())');
+    expect(said.trim()).toBe('1000');
   });
 
   it('leaves nothing on the disk and no cgroup', async () => {

@@ -56,6 +56,13 @@ describe('what a host is asked', () => {
     ['a file elsewhere', { input: [{ content: [{ type: 'input_file', file_url: 'https://evil.example' }] }] }],
     ['a document elsewhere', { messages: [{ content: [{ source: { type: 'url', url: 'https://evil.example' } }] }] }],
     ['what goes on when nobody listens', { background: true }],
+    [
+      'a search of before',
+      { input: [{ type: 'web_search_call', id: 'ws_1', action: { type: 'search', query: 'a' } }] },
+    ],
+    ['a picture of before', { input: [{ type: 'image_generation_call', id: 'ig_1', result: 'AAAA' }] }],
+    ['code that ran before', { input: [{ type: 'code_interpreter_call', id: 'ci_1', code: 'a' }] }],
+    ['an approval of what a connector does', { input: [{ type: 'mcp_approval_response', approval_request_id: 'a' }] }],
   ])('[inv-05] is refused: %s', (_, body) => {
     expect(() => check(body)).toThrow(/does not pass this/);
     expect(() => check(body, { hostedTools: true })).not.toThrow();
@@ -71,6 +78,29 @@ describe('what a host is asked', () => {
     ['an item of no kind', { input: [{ id: 'msg_1', type: null }] }],
     ['a picture that the host drew', { input: [{ type: 'image_generation_call', id: 'ig_1' }] }],
     ['what it thought', { input: [{ type: 'reasoning', id: 'rs_1', summary: [] }] }],
+    [
+      'its thoughts, of which nothing is there',
+      { input: [{ type: 'reasoning', id: 'rs_1', summary: [], content: [] }] },
+    ],
+    ['its thoughts, encrypted to nothing', { input: [{ type: 'reasoning', id: 'rs_1', encrypted_content: '' }] }],
+    ['its thoughts, given as a number', { input: [{ type: 'reasoning', id: 'rs_1', content: 1 }] }],
+    ['its thoughts, which are null', { input: [{ type: 'reasoning', id: 'rs_1', content: [null, {}, ''] }] }],
+    ['an empty picture', { input: [{ type: 'image_generation_call', id: 'ig_1', result: '' }] }],
+    ['a message of which there is no more', { input: [{ type: 'message', id: 'msg_1', role: 'assistant' }] }],
+    ['a message in which nothing is said', { input: [{ id: 'msg_1', role: 'user', content: [] }] }],
+    ['a message whose text is empty', { input: [{ id: 'msg_1', role: 'user', content: '' }] }],
+    ['an item whose kind is empty', { input: [{ type: '', id: 'msg_1', role: 'user', content: 'a' }] }],
+    ['an item whose kind is no text', { input: [{ type: ['message'], id: 'msg_1', role: 'user', content: 'a' }] }],
+    ['an item of a kind that nobody knows', { input: [{ type: 'toString', id: 'x_1', content: 'a' }] }],
+    ['a call', { input: [{ type: 'function_call', id: 'fc_1' }] }],
+    [
+      'a call without what it was called with',
+      { input: [{ type: 'function_call', id: 'f', name: 'f', call_id: 'c' }] },
+    ],
+    ['an answer to a call', { input: [{ type: 'function_call_output', id: 'fco_1', call_id: 'c' }] }],
+    ['what it summed up', { input: [{ type: 'compaction', id: 'cmp_1', encrypted_content: '' }] }],
+    ['a search', { input: [{ type: 'web_search_call', id: 'ws_1', status: 'completed' }] }],
+    ['one item, which is no list', { input: { type: 'message', id: 'msg_1', role: 'assistant' } }],
     ['what it spoke', { messages: [{ role: 'assistant', audio: { id: 'audio_1' } }] }],
   ])('[inv-05] is not asked of what an earlier call left there, whatever tools it has: %s', (_, body) => {
     expect(() => check(body)).toThrow(/does not pass this/);
@@ -99,6 +129,17 @@ describe('what a host is asked', () => {
       { type: 'message', id: 'msg_1', role: 'assistant', content: [{ type: 'output_text', text: 'yes' }] },
       { type: 'function_call', id: 'fc_1', call_id: 'c', name: 'f', arguments: '{"file_id":"f"}' },
       { type: 'function_call_output', call_id: 'c', output: '{"file_id":"f"}' },
+      { type: 'function_call', id: 'fc_2', call_id: 'd', name: 'f', arguments: '' },
+      { type: 'function_call_output', id: 'fco_2', call_id: 'd', output: '' },
+      { type: 'custom_tool_call', id: 'ctc_1', call_id: 'e', name: 'apply_patch', input: '*** Begin Patch' },
+      { type: 'custom_tool_call_output', call_id: 'e', output: '' },
+      { type: 'local_shell_call', id: 'ls_1', call_id: 'g', action: { type: 'exec', command: ['ls'] } },
+      { type: 'local_shell_call_output', id: 'g', output: '' },
+      { type: 'tool_search_call', id: 'ts_1', call_id: 'h', execution: 'client', arguments: {} },
+      { type: 'tool_search_output', call_id: 'h', execution: 'client', tools: [] },
+      { type: 'compaction', id: 'cmp_1', encrypted_content: 'AAAA' },
+      { id: 'msg_2', role: 'assistant', content: 'yes' },
+      { type: 'message', id: '', role: 'user', content: [] },
     ];
     const properties = { file_id: { type: 'string' }, container_id: { type: 'string' } };
     const tools = [{ type: 'function', name: 'f', parameters: { type: 'object', properties, required: ['file_id'] } }];

@@ -4,10 +4,11 @@
  * roles and tenants share its key, so what one of them left there would be anybody's who knows its id.
  */
 import type { JsonValue } from '../../schemas/canonical.ts';
-import { portcullisError } from '../../schemas/errors.ts';
 import { MODEL_REQUEST_BYTES, type ModelCall } from '../../schemas/model-route.ts';
 import { readStrictJson } from '../../schemas/strict-json.ts';
 import type { ModelHost } from './model-hosts.ts';
+import { checkItems } from './model-items.ts';
+import { isObject, isThere, kept, objectsIn, refused, type JsonObject } from './model-values.ts';
 
 const LIMITS = { maxBytes: MODEL_REQUEST_BYTES, maxDepth: 128 } as const;
 
@@ -30,38 +31,20 @@ export function checkModelRequest(host: ModelHost, call: ModelCall, body: Uint8A
   if (host.models !== null && (typeof model !== 'string' || !host.models.includes(model))) {
     throw refused('this model is not one of the role’s');
   }
-  checkNothingKept(document);
+  checkNothingKept(document, host.hostedTools);
   if (!host.hostedTools) checkNothingHosted(document);
 }
 
 /** Everything that is said is in the request itself. A stored prompt has tools of its own, besides. */
-function checkNothingKept(document: JsonObject): void {
+function checkNothingKept(document: JsonObject, hostedTools: boolean): void {
   for (const name of ['previous_response_id', 'conversation', 'prompt'] as const) {
-    if (isGiven(document[name])) throw kept(name);
+    if (isThere(document[name])) throw kept(name);
   }
-  for (const item of objectsIn(document['input'])) {
-    if (item['type'] === 'item_reference') throw kept('an item reference');
-    if (isHollow(item)) throw kept('an item by its id alone');
-  }
+  checkItems(document['input'], hostedTools);
   for (const said of objectsIn(document['messages'])) {
-    if (typeof idOf(said['audio']) === 'string') throw kept('an earlier sound');
+    const sound = said['audio'];
+    if (isObject(sound) && typeof sound['id'] === 'string') throw kept('an earlier sound');
   }
-  const input = document['input'];
-  for (const item of Array.isArray(input) ? (input as readonly JsonValue[]) : []) {
-    if (isObject(item) && isReference(item)) throw kept('an item without a kind');
-  }
-}
-
-/** A reference need not say that it is one; a message need not either, but somebody says something in it. */
-function isReference({ id, type, role, content }: JsonObject): boolean {
-  return isGiven(id) && !isGiven(type) && !(isGiven(role) && isGiven(content));
-}
-
-/** What the host knows these by is their id; without what they held it would look that up. */
-function isHollow(item: JsonObject): boolean {
-  if (!isGiven(item['id'])) return false;
-  if (item['type'] === 'image_generation_call') return !isGiven(item['result']);
-  return item['type'] === 'reasoning' && !isGiven(item['encrypted_content']) && !isGiven(item['content']);
 }
 
 function checkNothingHosted(document: JsonObject): void {
@@ -100,44 +83,7 @@ function checkSources(value: JsonValue | undefined): void {
   }
 }
 
-/** Every object in a value, but for what a tool was called with: that is data to the host, whatever it looks like. */
-function* objectsIn(value: JsonValue | undefined): Generator<JsonObject> {
-  const open: JsonValue[] = value === undefined ? [] : [value];
-  for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    if (Array.isArray(next)) {
-      for (const inner of next as readonly JsonValue[]) open.push(inner);
-    } else if (isObject(next)) {
-      for (const [name, inner] of Object.entries(next)) if (!CALLED_WITH.has(name)) open.push(inner);
-      yield next;
-    }
-  }
-}
-
-const CALLED_WITH: ReadonlySet<string> = new Set(['input', 'arguments']);
-
 function isAddress(value: JsonValue | undefined): boolean {
   const text = isObject(value) ? value['url'] : value;
   return typeof text === 'string' && !text.startsWith('data:');
-}
-
-type JsonObject = { readonly [name: string]: JsonValue };
-
-function isObject(value: JsonValue | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function isGiven(value: JsonValue | undefined): boolean {
-  return value !== undefined && value !== null;
-}
-
-function idOf(value: JsonValue | undefined): JsonValue | undefined {
-  return isObject(value) ? value['id'] : undefined;
-}
-
-function kept(what: string) {
-  return refused(`${what} names what an earlier call left at the host`);
-}
-
-function refused(reason: string) {
-  return portcullisError('model_refused', { reason });
 }

@@ -48,7 +48,9 @@ export function askForTurn(channel: string, command: TurnCommand, watch: TurnWat
     socket.on('error', () => socket.destroy());
     socket.once('close', () => {
       watch.signal.removeEventListener('abort', cut);
-      progress.close();
+      // What it said last is known although its end is not; an interrupted turn is heard no more.
+      if (watch.signal.aborted) progress.close();
+      else progress.flush();
       resolve(outcome);
     });
     readLines(socket, (line) => {

@@ -30,7 +30,7 @@ export interface DiskWatch {
 const WALK_MS = 2_000;
 const QUIET_SHARE = 0.05;
 const WALK_SHARE = 0.2;
-/** A part of an allowance that may be written between two walks. */
+/** A part of an allowance, or of what is to be left free, that may be written between two walks. */
 const UNSEEN = 1 / 8;
 /** Ending one that holds, or took, less than this part of what is to be left free would not help. */
 const WORTH = 1 / 16;
@@ -48,6 +48,14 @@ interface Holding extends TreeSize {
   readonly grown: number;
 }
 
+interface Walk {
+  /** It began when little was left, and is to find out who goes. */
+  readonly low: boolean;
+  readonly cut: AbortController;
+  readonly done: Promise<void>;
+}
+
+/** Looks go on while a walk does, however long that takes. */
 export function watchDisk(settings: DiskWatchSettings): DiskWatch {
   const { bounds } = settings;
   const stop = new AbortController();
@@ -55,46 +63,80 @@ export function watchDisk(settings: DiskWatchSettings): DiskWatch {
   let calm = new Map<string, number>();
   let timer: NodeJS.Timeout | undefined;
   let floor: number | null = null;
+  let walk: Walk | null = null;
   let atWalk = Number.NEGATIVE_INFINITY;
+  /** Little was left, and with that in sight it was seen who goes. */
+  let judged = false;
   let nextWalk = 0;
+  let nextQuietWalk = 0;
 
   async function look(): Promise<void> {
     const free = await settings.free();
     // A disk that had little from the start is not theirs to make room on.
     floor ??= Math.min(bounds.freeBytes, free / 2);
-    const due = performance.now() > nextWalk || atWalk - free > bounds.bytes * UNSEEN;
-    if (free >= floor && !due) return;
+    const low = free < floor;
+    judged &&= low;
+    if (walk !== null && low && !walk.low) {
+      // It would take what was written meanwhile for what was there before, and say too late who wrote it.
+      walk.cut.abort();
+      await walk.done;
+    }
+    if (walk !== null || stop.signal.aborted || !isWalkDue(free, floor)) return;
+    walk = begin(free, floor);
+  }
+
+  function isWalkDue(free: number, least: number): boolean {
+    const now = performance.now();
+    const written = atWalk - free;
+    if (free < least) return !judged || written > least * UNSEEN || now > nextWalk;
+    return now > nextQuietWalk || (written > bounds.bytes * UNSEEN && now > nextWalk);
+  }
+
+  function begin(free: number, least: number): Walk {
     const began = performance.now();
-    const holdings = await measured();
-    // What was cut short is no measure.
-    if (stop.signal.aborted) return;
+    const cut = new AbortController();
+    const low = free < least;
     atWalk = free;
-    nextWalk = performance.now() + Math.max(WALK_MS, (performance.now() - began) / QUIET_SHARE);
-    if (free >= floor) calm = new Map(holdings.map(({ workspace, bytes }) => [workspace.id, bytes]));
-    const over = holdings.filter(({ bytes, files }) => bytes > bounds.bytes || files > bounds.files);
-    for (const { workspace } of over) await settings.end(workspace.id, tooMuch(bounds));
-    if (over.length > 0 || free >= floor) return;
-    const most = whoGoes(holdings, bounds.freeBytes * WORTH, free < floor / 2);
+    // What cannot be counted now is counted the next time.
+    const done = walkThrough(low, least, AbortSignal.any([stop.signal, cut.signal]))
+      .catch(() => {})
+      .finally(() => {
+        const now = performance.now();
+        nextWalk = now + (now - began) * (1 / WALK_SHARE - 1);
+        nextQuietWalk = now + Math.max(WALK_MS, (now - began) / QUIET_SHARE);
+        walk = null;
+      });
+    return { low, cut, done };
+  }
+
+  async function walkThrough(low: boolean, least: number, signal: AbortSignal): Promise<void> {
+    const holdings: Holding[] = [];
+    let over = false;
+    for (const workspace of await settings.alive()) {
+      const size = await measureTree({ find: settings.find, directory: workspace.directory, atMost: bounds }, signal);
+      // What was cut short is no measure.
+      if (signal.aborted) return;
+      if (size.bytes > bounds.bytes || size.files > bounds.files) {
+        over = true;
+        await settings.end(workspace.id, tooMuch(bounds));
+      } else {
+        holdings.push({ ...size, workspace, grown: size.bytes - (calm.get(workspace.id) ?? 0) });
+      }
+    }
+    const free = await settings.free();
+    if (signal.aborted) return;
+    if (!low && free >= least) calm = new Map(holdings.map(({ workspace, bytes }) => [workspace.id, bytes]));
+    if (!low || over || free >= least) return;
+    const most = whoGoes(holdings, bounds.freeBytes * WORTH, free < least / 2);
+    judged = most === null;
     if (most !== null) await settings.end(most.workspace.id, 'little is left of the disk, and it takes most of it');
   }
 
-  async function measured(): Promise<readonly Holding[]> {
-    const holdings: Holding[] = [];
-    for (const workspace of await settings.alive()) {
-      const { directory, id } = workspace;
-      const size = await measureTree({ find: settings.find, directory, atMost: bounds }, stop.signal);
-      holdings.push({ ...size, workspace, grown: size.bytes - (calm.get(id) ?? 0) });
-    }
-    return holdings;
-  }
-
   async function lookOn(): Promise<void> {
-    const began = performance.now();
     // What cannot be looked at now is looked at the next time.
     await look().catch(() => {});
-    const took = performance.now() - began;
     if (stop.signal.aborted) return;
-    timer = setTimeout(() => void lookOn(), Math.max(bounds.lookMs, took / WALK_SHARE - took));
+    timer = setTimeout(() => void lookOn(), bounds.lookMs);
     timer.unref();
   }
 
