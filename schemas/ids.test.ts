@@ -6,9 +6,11 @@ import { keysOf } from './keys.ts';
 import { executorQueue, parseExecutorQueue } from './queues.ts';
 import {
   anchorWorkflowId,
+  closeIncidentWorkflowId,
   gateWorkflowId,
   openPairWorkflowId,
   parseAnchorWorkflowId,
+  parseCloseIncidentWorkflowId,
   parseGateWorkflowId,
   parseOpenPairWorkflowId,
   parseReconcileWorkflowId,
@@ -27,6 +29,8 @@ test('a workflow id parses back to what it was built from', () => {
       const run = { tenant, pair, digest: d, n: count };
       expect(parseVerifyWorkflowId(verifyWorkflowId(run))).toEqual(run);
       expect(parseOpenPairWorkflowId(openPairWorkflowId({ tenant, pair }))).toEqual({ tenant, pair });
+      const incident = { tenant, incident: pair };
+      expect(parseCloseIncidentWorkflowId(closeIncidentWorkflowId(incident))).toEqual(incident);
       expect(parseReconcileWorkflowId(reconcileWorkflowId(tenant))).toBe(tenant);
     }),
   );

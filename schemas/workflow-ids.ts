@@ -55,6 +55,22 @@ export function parseClosePairWorkflowId(id: string): PairRef {
   return { tenant, pair };
 }
 
+/** The workflow that closes the incident of a landing whose ticket has ended. */
+export function closeIncidentWorkflowId({ tenant, incident }: IncidentRef): string {
+  return ['close-incident', checkedName('tenant', tenant), checkedName('incident', incident)].join('/');
+}
+
+/** @throws `schema_invalid` */
+export function parseCloseIncidentWorkflowId(id: string): IncidentRef {
+  const [tenant, incident] = partsOf(id, 'close-incident', 2);
+  return { tenant, incident };
+}
+
+export interface IncidentRef {
+  readonly tenant: string;
+  readonly incident: string;
+}
+
 /** The workflow that turns a tenant's kill switch; `serial` tells one turn from the next. */
 export function killSwitchWorkflowId({ tenant, serial }: { readonly tenant: string; readonly serial: string }): string {
   return ['kill-switch', checkedName('tenant', tenant), checkedName('serial', serial)].join('/');

@@ -10,4 +10,5 @@ export { workspace, destroyWorkspace } from './workspace/workflow.ts';
 export { destroyStray } from './workspace/stray.ts';
 export { slots } from './slots/workflow.ts';
 export { ticket } from './ticket/workflow.ts';
+export { closeIncident } from './ticket/close-incident.ts';
 export { verification } from './verification/workflow.ts';

@@ -1,5 +1,5 @@
 /** Landings that go wrong after, or perhaps after, the branch moved: never called not landed, never called undisturbed. */
-import { cpSync, mkdtempSync, renameSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { portcullisError } from '../../schemas/errors.ts';
@@ -9,7 +9,9 @@ import { openGitStage, type GitStage } from '../../test/support/git-stage.ts';
 import { landRequest, landWorld } from '../../test/support/landing.ts';
 import { makeCandidate } from './candidate.ts';
 import { commitAt } from './commits.ts';
+import { SETTLING_MS } from './land-sent.ts';
 import { land } from './land.ts';
+import { checkedRemote, pushRemote } from './remote.ts';
 
 let stage: GitStage;
 /** Made once; each test works on copies of its own. */
@@ -100,6 +102,57 @@ describe('[inv-18] a branch that nobody can read back', () => {
     stage.run(remote, 'config', '--unset', 'receive.unpackLimit');
     expect(await land(own, world(), request({ remote }))).toMatchObject({ outcome: 'landed' });
   });
+});
+
+describe('[inv-18] what was sent to a remote and not answered', () => {
+  const killed = () => world({ check: () => ({ state: 'killed', epoch: 3, reason: 'drill' }) });
+  const denied = () => world({ mayLand: () => Promise.resolve({ authorises: false, reason: 'revoked', epoch: 3 }) });
+  const landing = (needs: ReturnType<typeof world>) => land(own, needs, request({ remote }));
+  const arrive = () => stage.run(remote, 'update-ref', branchRef('main'), candidate, base);
+
+  beforeEach(async () => {
+    // It has the candidate, and its receiving side ends without a word.
+    stage.run(own, 'push', '--quiet', remote, `${candidate}:refs/heads/candidate`);
+    stage.run(remote, 'config', 'receive.unpackLimit', 'none');
+    await expect(landing(world())).rejects.toMatchObject({ code: 'remote_unavailable' });
+    stage.run(remote, 'config', '--unset', 'receive.unpackLimit');
+  });
+
+  test.each([
+    ['the kill switch is on', killed],
+    ['nothing permits it any more', denied],
+  ])('may still arrive, so that it is no refusal yet when %s, and an incident when it did', async (_, needs) => {
+    await expect(landing(needs())).rejects.toMatchObject({ code: 'remote_unavailable' });
+    // Nor after an attempt that sent nothing.
+    await expect(landing(needs())).rejects.toMatchObject({ code: 'remote_unavailable' });
+    arrive();
+    expect(await landing(needs())).toMatchObject({ outcome: 'landed', incident: true });
+  });
+
+  test('nor when the remote says no to what is sent after it', async () => {
+    const lock = join(remote, 'refs', 'heads', 'main.lock');
+    writeFileSync(lock, '');
+    await expect(landing(world())).rejects.toMatchObject({ code: 'remote_unavailable' });
+    rmSync(lock);
+    arrive();
+    expect(await landing(world())).toMatchObject({ outcome: 'landed' });
+  });
+
+  test('does not arrive any more once it has had its time', async () => {
+    const marks = join(own, 'portcullis-sent', candidate);
+    const long = (Date.now() - SETTLING_MS) / 1000 - 1;
+    for (const name of readdirSync(marks)) utimesSync(join(marks, name), long, long);
+    expect(await landing(killed())).toMatchObject({ outcome: 'refused', by: 'authority' });
+    expect(readdirSync(marks)).toEqual([]);
+  });
+});
+
+test('[inv-18] what git holds back from a branch that moved is no refusal of the remote', async () => {
+  const other = stage.run(remote, 'commit-tree', '-p', base, '-m', 'theirs', `${base}^{tree}`);
+  stage.run(remote, 'update-ref', branchRef('main'), other);
+  const to = checkedRemote(world().remotes, remote);
+  const answer = await pushRemote(own, to, 'main', { from: base, to: candidate });
+  expect(answer).toMatchObject({ said: 'unknown', complaint: expect.stringContaining('stale info') as string });
 });
 
 test('[inv-01] before anything moved, what cannot be read authorises nothing', async () => {

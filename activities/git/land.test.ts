@@ -145,9 +145,7 @@ describe.each([
 
 describe('a remote', () => {
   test('says no, and the branch stays', async () => {
-    stage.run(remote, 'config', 'receive.denyNonFastForwards', 'true');
-    stage.run(remote, 'config', 'transfer.hideRefs', 'refs/heads/main');
-    stage.run(remote, 'config', 'uploadpack.hideRefs', '!refs/heads/main');
+    writeFileSync(join(remote, 'refs', 'heads', 'main.lock'), '');
     const answer = await land(own, world().needs, request({ remote }));
     expect(answer).toMatchObject({ outcome: 'refused', by: 'remote' });
     expect(at(remote)).toBe(base);

@@ -2,14 +2,16 @@
  * Lands the judged candidate (spec/gate.md section 5): lease → authority and epoch read → compare-and-set on the branch → read
  * back → epoch read. The caller has recorded its intent before. What lands is exactly what was judged, or nothing.
  *
- * `refused` is answered only where the branch was read and had not moved. Everything else that goes wrong is thrown: the branch
- * may have moved, in this attempt or in one before, and the next one begins by reading it.
+ * `refused` is answered only where the branch was read and had not moved, and nothing that was sent to it can still arrive.
+ * Everything else that goes wrong is thrown: the branch may have moved, or will, by this attempt or by one before, and the next one
+ * begins by reading it.
  */
 import { PortcullisError, portcullisError, type ErrorCode } from '../../schemas/errors.ts';
 import type { LandAnswer, Landing, LandingPermission, LandRequest } from '../../schemas/git/activities.ts';
 import { candidateRef } from '../../schemas/git/refs.ts';
 import type { HeldLease, LandingAuthority, MergeLeases } from '../store/merge-lease.ts';
 import { commitAt } from './commits.ts';
+import { sentMark, type SentMark } from './land-sent.ts';
 import { landTarget, type LandTarget } from './land-target.ts';
 import type { GitRemotes } from './remote.ts';
 
@@ -31,18 +33,25 @@ const UNREADABLE: readonly ErrorCode[] = ['not_found', 'record_unreadable', 'sch
 export async function land(gitDir: string, needs: LandDependencies, request: LandRequest): Promise<LandAnswer> {
   const { tenant, branch, candidate, expectedOld, holder } = request;
   const target = landTarget(gitDir, needs.remotes, request);
+  const sent = sentMark(gitDir, candidate);
   const lease = await needs.leases.take({ tenant, repository: target.repository, branch }, holder);
   if (lease.kind === 'held') return { outcome: 'busy', retryAfterMs: lease.leftMs };
   try {
+    // Before the branch is read: what settles in between may have moved it in between.
+    const pending = await sent.pending();
     const now = await target.read();
     if (now !== expectedOld) {
       if (!(await target.holds(now, candidate))) return { outcome: 'base_moved', now };
       return await landedBefore(needs, request, target, lease);
     }
-    if (!(await isMadeOf(gitDir, candidate, expectedOld))) {
-      return { outcome: 'refused', by: 'candidate', reason: 'it is no candidate made on this base' };
+    const answer: LandAnswer = (await isMadeOf(gitDir, candidate, expectedOld))
+      ? await withRenewal(needs.leases, lease, () => landUnder(needs, request, { target, lease, sent }))
+      : { outcome: 'refused', by: 'candidate', reason: 'it is no candidate made on this base' };
+    if (answer.outcome === 'refused' && pending) {
+      const reason = 'what an attempt before sent to it was not answered, and may still arrive';
+      throw portcullisError('remote_unavailable', { reason });
     }
-    return await withRenewal(needs.leases, lease, () => landUnder(needs, request, target, lease));
+    return answer;
   } finally {
     // It runs out by itself where the store cannot be told.
     await needs.leases.release(lease).catch(() => {});
@@ -66,27 +75,40 @@ async function landedBefore(
   return landed(candidate, lease, { epoch: null, incident: !authorises || hasChanged(epoch, after) });
 }
 
-async function landUnder(
-  needs: LandDependencies,
-  request: LandRequest,
-  target: LandTarget,
-  lease: HeldLease,
-): Promise<LandAnswer> {
-  const { candidate, expectedOld } = request;
-  const before = await readAuthority(needs, request, lease);
-  if (typeof before !== 'number') return before;
-  const { said, complaint } = await target.move(expectedOld, candidate);
-  const now = await target.read();
-  if (now === expectedOld) {
-    // Sent and not answered it may still be on its way, and a branch that shows later what it took is not one that said no.
-    if (said !== 'refused') throw portcullisError('remote_unavailable', { reason: complaint || 'it did not move yet' });
-    return { outcome: 'refused', by: 'remote', reason: complaint || 'the branch did not move' };
+interface Attempt {
+  readonly target: LandTarget;
+  readonly lease: HeldLease;
+  readonly sent: SentMark;
+}
+
+async function landUnder(needs: LandDependencies, request: LandRequest, attempt: Attempt): Promise<LandAnswer> {
+  const { target, lease, sent } = attempt;
+  // Before the lease is looked at: whoever takes it after that finds the mark.
+  await sent.sending();
+  let mayArrive = false;
+  try {
+    const before = await readAuthority(needs, request, lease);
+    if (typeof before !== 'number') return before;
+    const { candidate, expectedOld } = request;
+    await sent.sending();
+    mayArrive = true;
+    const { said, complaint } = await target.move(expectedOld, candidate);
+    mayArrive = said !== 'refused';
+    const now = await target.read();
+    if (now === expectedOld) {
+      // Sent and not answered it may still be on its way, and a branch that shows later what it took is not one that said no.
+      if (mayArrive) throw portcullisError('remote_unavailable', { reason: complaint || 'it did not move yet' });
+      return { outcome: 'refused', by: 'remote', reason: complaint || 'the branch did not move' };
+    }
+    if (!(await target.holds(now, candidate))) return { outcome: 'base_moved', now };
+    mayArrive = false;
+    await target.follow(candidate);
+    const after = await needs.leases.check(lease);
+    const epoch = { before, after: after.epoch };
+    return landed(candidate, lease, { epoch, incident: hasChanged(before, after) });
+  } finally {
+    if (!mayArrive) await sent.answered();
   }
-  if (!(await target.holds(now, candidate))) return { outcome: 'base_moved', now };
-  await target.follow(candidate);
-  const after = await needs.leases.check(lease);
-  const epoch = { before, after: after.epoch };
-  return landed(candidate, lease, { epoch, incident: hasChanged(before, after) });
 }
 
 function hasChanged(before: number, after: LandingAuthority): boolean {

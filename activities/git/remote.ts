@@ -28,7 +28,7 @@ const READ_MS = 60_000;
 /** Longer than a fetch: the first one brings the whole history. */
 const TRANSFER_MS = 10 * 60_000;
 /** Sending a candidate, whose history is there already; the lease is renewed meanwhile. */
-const SEND_MS = 60_000;
+export const SEND_MS = 60_000;
 
 const WEB = /^(https|ssh):\/\/(?:([A-Za-z0-9._-]+)@)?[A-Za-z0-9][A-Za-z0-9.-]*(?::\d{1,5})?(\/[A-Za-z0-9._~/-]+)$/;
 
@@ -99,7 +99,10 @@ export async function fetchRemote(gitDir: string, remote: Remote, branch: string
   if (ended.code !== 0) throw unavailable(ended);
 }
 
-/** What came of asking: `refused` when it said no itself, `unknown` when its answer is missing. */
+/**
+ * What came of asking: `refused` when it said no itself, `unknown` when its answer is missing, or when git did not even ask since
+ * the branch is elsewhere.
+ */
 export interface MoveAnswer {
   readonly said: 'moved' | 'refused' | 'unknown';
   readonly complaint: string;
@@ -128,10 +131,10 @@ export async function pushRemote(
   const lease = `--force-with-lease=${ref}:${from ?? ''}`;
   const args = ['push', ...options, lease, '--', remote.url, `${checkedCommit(to)}:${ref}`];
   const { code, stdout, complaint } = await runRemote(gitDir, remote, args, SEND_MS);
-  // A failure to report, which git lists too, is no refusal.
-  const said = /^!\t[^\t]*\t(\[(?:remote )?rejected\].*)$/m.exec(stdout.toString('utf8'))?.[1];
-  if (said !== undefined) return { said: 'refused', complaint: shortened(said, 200) };
-  return code === 0 ? { said: 'moved', complaint: '' } : { said: 'unknown', complaint: shortened(complaint, 200) };
+  // A failure to report, which git lists too, is no refusal; nor is what git itself holds back from a branch that has moved.
+  const said = /^!\t[^\t]*\t(\[.*)$/m.exec(stdout.toString('utf8'))?.[1] ?? complaint;
+  if (said.startsWith('[remote rejected]')) return { said: 'refused', complaint: shortened(said, 200) };
+  return code === 0 ? { said: 'moved', complaint: '' } : { said: 'unknown', complaint: shortened(said, 200) };
 }
 
 /** On this machine the other side runs as us: without the hooks of that directory. Other machines know only these names. */

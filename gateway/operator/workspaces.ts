@@ -12,6 +12,9 @@ import type {
   WorkspaceAnswer,
   WorkspaceListAnswer,
 } from '../../schemas/operator-api.ts';
+import { isTerminal } from '../../schemas/ticket/phase.ts';
+import { CLOSE_INCIDENT_WORKFLOW, type CloseIncidentInput } from '../../schemas/ticket/workflow.ts';
+import { closeIncidentWorkflowId } from '../../schemas/workflow-ids.ts';
 import type { IncidentRecord, WorkspaceRecord } from '../../schemas/workspace/lifecycle.ts';
 import {
   WORKSPACE_SIGNALS,
@@ -24,6 +27,7 @@ import type { Principal } from '../authority/authenticate.ts';
 import type { GatewayContext } from '../context.ts';
 import { temporalFailure } from '../temporal.ts';
 import { decideTicket } from './tickets.ts';
+import { runControlWorkflow } from './workflows.ts';
 
 const CALL_MS = 10_000;
 
@@ -96,12 +100,12 @@ export async function rule(
   }
 }
 
-/** The ticket waits for exactly this ruling, and goes on with it. */
+/** The ticket waits for exactly this ruling, and goes on with it; of one that has ended, it is the last thing on record. */
 async function ruleOnLanding(
   ctx: GatewayContext,
   tickets: TicketReader,
   by: Principal,
-  { id, ticket }: IncidentRecord,
+  { id, ticket, closedAt }: IncidentRecord,
   { ruling, reason }: RulingRequest,
 ): Promise<IncidentRuledAnswer> {
   if (ruling !== 'close') {
@@ -111,12 +115,29 @@ async function ruleOnLanding(
     });
   }
   const record = await tickets.readTicket(by.tenant, ticket);
+  if (record !== null && isTerminal(record.state.phase) && closedAt === null) {
+    await closeIncident(ctx, { tenant: by.tenant, incident: id, ruling: { ruling, by: by.id, reason } });
+    return { schema: 'portcullis/incident-ruled/v1', incident: id, taken: true };
+  }
   const stop = record?.state.stop ?? null;
   if (record === null || stop?.cause !== 'landing_incident' || stop.detail !== id) {
     throw portcullisError('state_conflict', { what: `The incident ${id}` });
   }
   await decideTicket(ctx, by, ticket, { decision: 'retry', reason, revision: record.state.revision });
   return { schema: 'portcullis/incident-ruled/v1', incident: id, taken: true };
+}
+
+async function closeIncident(ctx: GatewayContext, input: CloseIncidentInput): Promise<void> {
+  const { tenant, incident } = input;
+  await runControlWorkflow<null>(ctx, {
+    type: CLOSE_INCIDENT_WORKFLOW,
+    workflowId: closeIncidentWorkflowId(input),
+    tenant,
+    pair: null,
+    input,
+    summary: `close ${incident}`,
+    waitMs: CALL_MS,
+  });
 }
 
 async function known(lifecycle: LifecycleReader, tenant: string, id: string): Promise<WorkspaceRecord> {

@@ -38,3 +38,8 @@ export const WAIT_BOUND_SECONDS = {
   operator: null,
   nothing: null,
 } as const satisfies Readonly<Record<TicketWait, number | null>>;
+
+/** Between steps that change nothing, of which this is the `n`th in a row: each longer than the one before, up to five minutes. */
+export function idlePauseMs(n: number): number {
+  return Math.min(5 * MINUTE, 2 ** Math.min(n - 1, 10)) * 1000;
+}

@@ -5,6 +5,7 @@ import type { TicketReview, TicketState } from '../../schemas/ticket/state.ts';
 import { enter, moved, newExecution, refused, stop, withoutCandidate, type Change } from './outcome.ts';
 import { standingPass } from './passes.ts';
 import { landingUnderWay } from './position.ts';
+import { withoutTested } from './rejected.ts';
 import { FRESH_ATTEMPTS } from './ticket.ts';
 
 export function onOperatorDecided(state: TicketState, event: EventOf<'operatorDecided'>): Change {
@@ -21,7 +22,11 @@ export function onOperatorDecided(state: TicketState, event: EventOf<'operatorDe
     return refused('ticket_phase', { event: `${event.type} (${decision})`, phase: state.phase });
   }
   const { evaluations } = state.attempts;
-  const afresh: TicketState = { ...state, attempts: { ...FRESH_ATTEMPTS, evaluations } };
+  const afresh: TicketState = {
+    ...state,
+    attempts: { ...FRESH_ATTEMPTS, evaluations },
+    rejected: withoutTested(state),
+  };
   const detail = `${decision}: ${reason}`;
   return decision === 'resume'
     ? moved(newExecution(afresh, resumePhase), detail)

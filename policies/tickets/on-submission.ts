@@ -7,7 +7,7 @@ import { wasRejected } from './rejected.ts';
 
 export function onPlanSubmitted(state: TicketState, event: EventOf<'planSubmitted'>): Change {
   const { commit, digest, segments } = event.plan;
-  if (wasRejected(state, { commit, content: digest })) return refused('candidate_unchanged', { commit });
+  if (wasRejected(state, { commit, content: digest, base: null })) return refused('candidate_unchanged', { commit });
   const revision = (state.plan?.revision ?? 0) + 1;
   const planned: TicketState = {
     ...state,
@@ -21,11 +21,11 @@ export function onPlanSubmitted(state: TicketState, event: EventOf<'planSubmitte
 
 export function onSegmentSubmitted(state: TicketState, event: EventOf<'segmentSubmitted'>): Change {
   const { segment } = state;
-  const { n, head, tree } = event;
+  const { n, head, tree, base } = event;
   if (segment === null) return refused('ticket_phase', { event: event.type, phase: state.phase });
   if (segment.passed === segment.of) return mismatch(event.type, 'segment', n, 'none: all have passed');
   if (n !== segment.n) return mismatch(event.type, 'segment', n, segment.n);
-  if (head === segment.base || wasRejected(state, { commit: head, content: tree })) {
+  if (head === segment.base || wasRejected(state, { commit: head, content: tree, base })) {
     return refused('candidate_unchanged', { commit: head });
   }
   return moved(enter({ ...state, head, tree }, 'segment_review'), `segment ${n} at ${head}`);

@@ -1,5 +1,5 @@
 /** What was sent back is not judged again, and what was not, may be. */
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { RefusalCode, TicketState } from '../../schemas/ticket/state.ts';
 import type { TicketEvent } from '../../schemas/ticket/event.ts';
 import {
@@ -9,6 +9,7 @@ import {
   candidateTested,
   commit,
   gateDecided,
+  killSwitchTurned,
   operatorDecided,
   personDecided,
   planSubmitted,
@@ -16,9 +17,11 @@ import {
   reviewed,
   segmentSubmitted,
   TICKETS,
+  treeOf,
   workspaceEnded,
 } from '../../test/support/ticket-fixtures.ts';
 import { apply } from './apply.ts';
+import { hangsOnBase } from './rejected.ts';
 
 type Make = (state: TicketState) => TicketEvent;
 
@@ -96,3 +99,44 @@ test('the last segment is judged again as it is when its workspace is lost: nobo
   const lost = after(TICKETS.built, workspaceEnded());
   expect(refusalOf(lost, segmentSubmitted(0x52))).toBe('accepted');
 });
+
+const ciFailed: Make = ({ revision, since }) => ({
+  ...{ type: 'ciReported', revision, at: since, actor: 'ci', state: 'fail' },
+});
+
+/** The last segment is 0x52. */
+describe.each([
+  ['the tests of its candidate', after(TICKETS.withCandidate, candidateTested('failed'))],
+  ['the continuous integration', after(TICKETS.withPullRequest, ciFailed)],
+])('what %s sent back', (_, back) => {
+  test.each([0x52, 0x53])('[inv-02] is the same on the same base, or where nobody looked at the base: %s', (head) => {
+    expect(refusalOf(back, segmentSubmitted(head, 0x52, BASE))).toBe('candidate_unchanged');
+    expect(refusalOf(back, segmentSubmitted(head, 0x52))).toBe('candidate_unchanged');
+  });
+
+  test.each([0x52, 0x53])('is another candidate once the base moved: %s', (head) => {
+    expect(hangsOnBase(back, { commit: commit(head), content: treeOf(0x52) })).toBe(true);
+    const again = after(back, segmentSubmitted(head, 0x52, commit(0xba5f)));
+    expect(again.phase).toBe('segment_review');
+    // That it is good by itself says nothing about the base on which it failed.
+    expect(refusalOf(after(again, ...pass), readySubmitted)).toBe('accepted');
+    expect(after(again, ...pass).rejected).toEqual(back.rejected);
+  });
+
+  test.each(['retry', 'resume'] as const)('is tested once more when an operator says %s', (decision) => {
+    const sentOn = after(back, killSwitchTurned, operatorDecided(decision));
+    expect(refusalOf(sentOn, segmentSubmitted(0x52, 0x52, BASE))).toBe('accepted');
+  });
+});
+
+test.each(['retry', 'resume'] as const)(
+  '[inv-02] what a reviewer or a gate sent back stays so on every base, also when an operator says %s',
+  (decision) => {
+    const merge = after(TICKETS.reviewReady, ...sendBack);
+    for (const state of [aThenB, merge].map((one) => after(one, killSwitchTurned, operatorDecided(decision)))) {
+      const tree = state.segment?.n === 1 ? 0xb : 0x52;
+      expect(hangsOnBase(state, { commit: commit(tree), content: treeOf(tree) })).toBe(false);
+      expect(refusalOf(state, segmentSubmitted(0xe, tree, commit(0xba5f)))).toBe('candidate_unchanged');
+    }
+  },
+);

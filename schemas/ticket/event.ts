@@ -36,6 +36,8 @@ export type SegmentSubmitted = Decided & {
   readonly head: string;
   /** What the commit contains, whatever its message and its parents. */
   readonly tree: string;
+  /** Where the base branch is now; `null` where nobody had to look, since nothing that was sent back hangs on it. */
+  readonly base: string | null;
 };
 export type ReadySubmitted = Decided & { readonly type: 'readySubmitted'; readonly head: string };
 /** The reviewer used its approval token. No transition: the gate moves the phase. */

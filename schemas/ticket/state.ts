@@ -97,6 +97,8 @@ export interface RejectedWork {
   readonly commit: string;
   /** PLAN.md's digest, or the tree of a segment; `null` where only the place in the history was wrong: it contradicts the base. */
   readonly content: string | null;
+  /** Where its tests failed, not itself: the base that it was combined with. On another one it may pass. `null` otherwise. */
+  readonly base: string | null;
 }
 
 /** One time the work was sent back, or the reviewer's answer stopped it. */

@@ -4,11 +4,13 @@
  */
 import type { HumanAnswerGiven } from '../gate/human.ts';
 import type { RemoteName } from '../git/activities.ts';
+import type { IncidentRuled as LandingRuled } from './activities.ts';
 import type { TicketDefinition } from './definition.ts';
 import type { OperatorDecision } from './event.ts';
 import type { TicketState, TicketUpdateOutcome } from './state.ts';
 
 export const TICKET_WORKFLOW = 'ticket';
+export const CLOSE_INCIDENT_WORKFLOW = 'closeIncident';
 
 /** The commits the ticket starts from; an upload is taken in by its import id. */
 export interface TicketSource {
@@ -135,3 +137,6 @@ export interface TicketOutcome {
   /** The commit that landed; `null` when nothing did. */
   readonly merged: string | null;
 }
+
+/** Argument of `closeIncident` (id `closeIncidentWorkflowId`): of a landing whose ticket has ended. */
+export type CloseIncidentInput = Pick<LandingRuled, 'tenant' | 'incident' | 'ruling'>;

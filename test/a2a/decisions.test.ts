@@ -24,7 +24,7 @@ import { ticketWorkflowId } from '../../schemas/workflow-ids.ts';
 import { startGateWorker, type RunningGateWorker } from '../../workers/gate/main.ts';
 import { worldOf } from '../support/gate-fixtures.ts';
 import { pollUntil } from '../support/poll.ts';
-import { after, BASE, landedWith, TICKETS } from '../support/ticket-fixtures.ts';
+import { after, BASE, cancelled, landedWith, landingUnanswered, TICKETS } from '../support/ticket-fixtures.ts';
 import { ticketDefinition } from '../workflows/ticket-stage.ts';
 import { openWorld, type World } from './world.ts';
 
@@ -228,6 +228,29 @@ test('[inv-19] a ticket with a check that no gate knows is refused at its start'
   await expect(operator.startTicket({ definition: { ...definition, checks }, source })).rejects.toEqual(
     failing('check_unknown'),
   );
+});
+
+test('the incident of a landing whose ticket ended without a ruling is closed by an operator, once', async () => {
+  const id = 'T-unruled';
+  const ended = after(TICKETS.intended, landingUnanswered, cancelled);
+  const state: TicketState = { ...ended, tenant: TENANT, ticketId: id, pairId: id };
+  const record = { schema: 'portcullis/ticket-record/v1', seq: 1, title: id, state } as const;
+  const incident = await openLandingIncident(
+    { lifecycle: lifecycleStore(connection), store: world.control, actionKey },
+    {
+      ...{ tenant: TENANT, ticket: id, run: ticketWorkflowId({ tenant: TENANT, ticket: id }) },
+      // The other test has the fixture's candidate.
+      ...{ candidate: 'e'.repeat(40), cause: 'unanswered', at: Date.now() },
+    },
+  );
+  const event = { ...{ ticket: id, role: null, workspace: '', generation: 0 }, phase: state.phase, outcome: 'staged' };
+  const write = { record, head: headOf(state), event: { ...event, detail: '' } };
+  await ticketStore(connection).writeTicket(TENANT, write);
+  const close = () => operator.ruleIncident(incident, { ruling: 'close', reason: 'it is not on the branch' });
+  expect(await close()).toMatchObject({ incident, taken: true });
+  const listed = (await operator.listIncidents()).items.filter(({ ticket }) => ticket === id);
+  expect(listed).toMatchObject([{ state: 'closed', ruling: { ruling: 'close', reason: 'it is not on the branch' } }]);
+  await expect(close()).rejects.toEqual(failing('state_conflict'));
 });
 
 test('the incident of a landing is listed, and the operator’s ruling ends the ticket as what it is: landed', async () => {

@@ -63,13 +63,14 @@ export const planSubmitted =
   });
 export const segmentSubmitted =
   /** @param tree what it contains, of a number as `head`; every commit another one when nothing is said */
-  (head: number, tree = head) =>
+  (head: number, tree = head, base: string | null = null) =>
     (state: TicketState): TicketEvent => ({
       ...decided(state),
       type: 'segmentSubmitted',
       n: state.segment?.n ?? 1,
       head: commit(head),
       tree: treeOf(tree),
+      base,
     });
 export const readySubmitted = (state: TicketState): TicketEvent => ({
   ...decided(state),

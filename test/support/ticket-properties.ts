@@ -272,19 +272,24 @@ function unchangedRefused(steps: readonly Step[]): string | null {
   let segment = 0;
   let contents = '';
   const sentBack = new Set<string>();
+  // What only its tests failed, an operator may have tested once more.
+  const failed = new Set<string>();
   return first(taken(steps), ({ before, event, after }) => {
     if (after.segment !== null && after.segment.n !== segment) {
       segment = after.segment.n;
       sentBack.clear();
+      failed.clear();
     }
+    if (event.type === 'operatorDecided') failed.clear();
     if (event.type === 'planSubmitted' || event.type === 'segmentSubmitted') {
       contents = event.type === 'planSubmitted' ? event.plan.digest : event.tree;
-      return sentBack.has(contents) && `${contents} was sent back and is judged again`;
+      return (sentBack.has(contents) || failed.has(contents)) && `${contents} was sent back and is judged again`;
     }
     // What people overruled, the gate passed after all.
     if (event.type === 'gateDecided' && event.decision === 'pass') sentBack.delete(contents);
     const isLonger = after.lineage.length > before.lineage.length || after.lineage.at(-1) !== before.lineage.at(-1);
-    if (isLonger && event.type !== 'reviewed' && event.type !== 'candidateConflicted') sentBack.add(contents);
+    if (isLonger && (event.type === 'candidateTested' || event.type === 'ciReported')) failed.add(contents);
+    else if (isLonger && event.type !== 'reviewed' && event.type !== 'candidateConflicted') sentBack.add(contents);
     return false;
   });
 }

@@ -2,14 +2,16 @@
 import type { PairActivities } from '../../schemas/pair-activities.ts';
 import { portcullisError } from '../../schemas/errors.ts';
 import type { ReconcileActivities, ReconcileInput } from '../../schemas/reconcile.ts';
+import type { TicketActivities } from '../../schemas/ticket/activities.ts';
+import type { CloseIncidentInput } from '../../schemas/ticket/workflow.ts';
 import type { ClosePairInput, OpenPairInput, SetKillSwitchInput } from '../../schemas/verify/workflow.ts';
 
-type ControlActivities = PairActivities & ReconcileActivities;
+type ControlActivities = PairActivities & ReconcileActivities & Pick<TicketActivities, 'closeLandingIncident'>;
 
 export interface ControlPath {
   readonly name: string;
-  readonly workflow: 'openPair' | 'closePair' | 'setKillSwitch' | 'reconcile';
-  readonly input: OpenPairInput | ClosePairInput | SetKillSwitchInput | ReconcileInput;
+  readonly workflow: 'openPair' | 'closePair' | 'setKillSwitch' | 'reconcile' | 'closeIncident';
+  readonly input: OpenPairInput | ClosePairInput | SetKillSwitchInput | ReconcileInput | CloseIncidentInput;
   readonly activities?: Partial<ControlActivities>;
 }
 
@@ -64,6 +66,15 @@ export const CONTROL_PATHS: readonly ControlPath[] = [
   { name: 'turned-on-cancelling', workflow: 'setKillSwitch', input: { ...turning, cancelRunning: true } },
   { name: 'turned-off', workflow: 'setKillSwitch', input: { ...turning, on: false } },
   { name: 'round', workflow: 'reconcile', input: { tenant: 'test' } },
+  {
+    name: 'ruled',
+    workflow: 'closeIncident',
+    input: {
+      tenant: 'test',
+      incident: 'landing-1',
+      ruling: { ruling: 'close', by: 'c-operator', reason: 'it is on the branch' },
+    },
+  },
 ];
 
 /** The stand-ins of a path: its own over these. */
@@ -97,6 +108,7 @@ export function standIns(path: ControlPath): ControlActivities {
     tellTickets: () => Promise.resolve({ told: 2, next: null }),
     endAbandonedRuns: () => Promise.resolve(0),
     reconcileWorkspaces: () => Promise.resolve(null),
+    closeLandingIncident: () => Promise.resolve(),
     ...path.activities,
   };
 }

@@ -189,21 +189,25 @@ test.concurrent('[inv-18] giving a landing up without an answer is on record as 
   });
 });
 
-test.concurrent('[inv-13] so is a cancel of a ticket that waits for such an answer', async () => {
-  const script: TicketScript = {
-    from: TICKETS.merging,
-    land: () => {
-      throw unknownRemote();
-    },
-  };
-  await playTicket(theatre, 'unanswered-cancel', script, async (staged) => {
-    await staged.until('awaiting_human');
-    await staged.handle.cancel();
-    expect(await staged.handle.result().catch((error: unknown) => error)).toBeInstanceOf(WorkflowFailedError);
-    expect(staged.states.at(-1)?.phase).toBe('abandoned');
-    expect([...staged.incidents.values()]).toEqual(['cancel']);
-  });
-});
+test.concurrent(
+  '[inv-13] so is a cancel of a ticket that waits for such an answer, and nobody has ruled on it',
+  async () => {
+    const script: TicketScript = {
+      from: TICKETS.merging,
+      land: () => {
+        throw unknownRemote();
+      },
+    };
+    await playTicket(theatre, 'unanswered-cancel', script, async (staged) => {
+      await staged.until('awaiting_human');
+      await staged.handle.cancel();
+      expect(await staged.handle.result().catch((error: unknown) => error)).toBeInstanceOf(WorkflowFailedError);
+      expect(staged.states.at(-1)?.phase).toBe('abandoned');
+      expect(staged.events.at(-1)).toMatchObject({ type: 'cancelled', actor: 'ticket' });
+      expect([...staged.incidents.values()]).toEqual([null]);
+    });
+  },
+);
 
 test.concurrent(
   '[inv-13] a cancel between the intent and its landing ends the ticket once that is heard out',
@@ -211,11 +215,13 @@ test.concurrent(
     const begun = Promise.withResolvers<undefined>();
     const cancelled = Promise.withResolvers<undefined>();
     const script: TicketScript = {
-      from: TICKETS.intended,
-      admit: async () => {
+      from: TICKETS.merging,
+      // It is about to continue as new with its intent.
+      historyLimit: 5,
+      recording: async ({ type }) => {
+        if (type !== 'mergeIntended') return;
         begun.resolve(undefined);
         await cancelled.promise;
-        return { stopped: null, unknownCheck: null };
       },
     };
     await playTicket(theatre, 'cancel-intended', script, async (staged) => {
@@ -279,5 +285,26 @@ test.concurrent('[inv-18] a documentation that landed unheard is not made again'
     expect(candidates).toHaveLength(2);
     expect(candidates[1]).toBe(candidates[0]);
     expect(staged.events.some(({ type }) => type === 'documentationFailed')).toBe(false);
+  });
+});
+
+test.concurrent('[inv-18] a landing under way is heard out before anything is asked of admission', async () => {
+  let asked = 0;
+  const script: TicketScript = {
+    from: TICKETS.intended,
+    admit: () => {
+      asked += 1;
+      if (asked === 1) throw portcullisError('record_unreadable', { record: 'kill switch', reason: 'x' });
+      return { stopped: null, unknownCheck: null };
+    },
+  };
+  await playTicket(theatre, 'unadmitted', script, async (staged) => {
+    const { revision, ...stopped } = await staged.until('awaiting_human');
+    expect(stopped).toMatchObject({
+      ...{ merge: { state: 'landed' }, resumePhase: 'documenting' },
+      stop: { cause: 'recovery_failed', detail: 'record_unreadable' },
+    });
+    await staged.update('decide', { revision, by: 'c-op', decision: 'retry', reason: 'mended' });
+    expect((await staged.handle.result()).phase).toBe('done');
   });
 });

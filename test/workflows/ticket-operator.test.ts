@@ -9,7 +9,7 @@ import type { GateDecisionWord } from '../../schemas/gate/vocabulary.ts';
 import { repeatedUpdateId } from '../../schemas/ticket/update-id.ts';
 import type { DecideGate } from '../../schemas/ticket/workflow.ts';
 import type { TicketState } from '../../schemas/ticket/state.ts';
-import { commit, TICKETS } from '../support/ticket-fixtures.ts';
+import { after, candidateTested, commit, TICKETS, treeOf } from '../support/ticket-fixtures.ts';
 import { pollUntil } from '../support/poll.ts';
 import {
   bundleTicket,
@@ -341,5 +341,18 @@ test.concurrent('[inv-02] what was sent back is not judged again in another comm
     await staged.update('abandon', { revision, by: 'c-op', reason: 'seen' });
     await staged.handle.result();
     expect(answers.slice(0, 2)).toMatchObject([{ accepted: true }, { refusal: { code: 'candidate_unchanged' } }]);
+  });
+});
+
+test.concurrent('a segment whose candidate failed its tests is judged again as it is once the base moved', async () => {
+  const moved = commit(0xba5f);
+  const script: TicketScript = {
+    from: after(TICKETS.withCandidate, candidateTested('failed')),
+    pushed: () => ({ pushed: true, tree: treeOf(0x52) }),
+    base: () => moved,
+  };
+  await playTicket(theatre, 'moved-base', script, async (staged) => {
+    expect((await staged.handle.result()).phase).toBe('done');
+    expect(staged.events.find(({ type }) => type === 'segmentSubmitted')).toMatchObject({ base: moved });
   });
 });

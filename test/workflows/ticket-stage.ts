@@ -81,6 +81,10 @@ export interface TicketScript {
   readonly epoch?: () => number;
   readonly workspace?: (n: number) => boolean;
   readonly admit?: () => Awaitable<TicketAdmission>;
+  /** Where the base branch is. */
+  readonly base?: () => string;
+  /** While an event is being recorded. */
+  readonly recording?: (event: TicketEvent) => Awaitable<void>;
   readonly person?: (asked: PersonAsked) => Awaitable<PersonRecorded>;
   /** `null`: it was pushed, and contains what no other commit does. */
   readonly pushed?: (of: PushedRef) => Awaitable<PushedAnswer | null>;
@@ -260,10 +264,10 @@ function scripted(script: TicketScript, staged: StagedTicket): Scripted {
         },
         credentials: [],
       }),
-    recordTransition({ state, event }) {
+    async recordTransition({ state, event }) {
       staged.events.push(event);
       staged.states.push(state);
-      return Promise.resolve();
+      await script.recording?.(event);
     },
     writeAssignment({ assignment }) {
       staged.assignments.push(assignment);
@@ -289,7 +293,7 @@ function scripted(script: TicketScript, staged: StagedTicket): Scripted {
     recordSubject: (parameters) => Promise.resolve({ subjectDigest: subject(parameters) }),
     placeBranch: () => Promise.resolve({ former: null }),
     checkPushed: async (of) => (await script.pushed?.(of)) ?? { pushed: true, tree: of.commit },
-    fetchBase: () => Promise.resolve({ commit: BASE }),
+    fetchBase: () => Promise.resolve({ commit: script.base?.() ?? BASE }),
     makeCandidate: ({ base, head }) =>
       Promise.resolve({ kind: 'candidate', commit: commit((commits += 1)), tree: commit(1), base, head }),
     describeChange: () =>

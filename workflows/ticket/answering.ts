@@ -9,7 +9,7 @@ import { requestOfUpdateId } from '../../schemas/ticket/update-id.ts';
 import type { TicketUpdateName } from '../../schemas/ticket/workflow.ts';
 import { VERIFICATION_SIGNALS, type TicketAnswer } from '../../schemas/verification/workflow.ts';
 import { codeOf } from './failure.ts';
-import { recordGivenUp, ruleOnIncident } from './incidents.ts';
+import { recordGivenUp, ruleOn } from './incidents.ts';
 import { happen, type Session } from './session.ts';
 
 /** What a request comes to, before the reducer has seen it. */
@@ -87,7 +87,7 @@ async function afterDecision(
   // Told during a landing that has since been answered and ruled on: what the switch is now, is read.
   session.stopping = null;
   const ruling = { ruling: decision, by, reason };
-  if (stop?.cause === 'landing_incident') await ruleOnIncident(session, stop.detail, ruling);
+  if (stop?.cause === 'landing_incident') await ruleOn(session.state.tenant, stop.detail, ruling);
   const given = decision === 'abandon' ? landingUnderWay(session.state) : null;
   if (given !== null) await recordGivenUp(session, given.candidate, ruling);
 }

@@ -14,19 +14,19 @@ export async function openIncident(
   return await openLandingIncident({ tenant, ticket, run, ...what, at: Date.now() });
 }
 
-export async function ruleOnIncident(
-  { state: { tenant } }: Session,
-  incident: string,
-  ruling: IncidentRuled['ruling'],
-): Promise<void> {
+export async function ruleOn(tenant: string, incident: string, ruling: IncidentRuled['ruling']): Promise<void> {
   await closeLandingIncident({ tenant, incident, ruling, at: Date.now() });
 }
 
-/** A landing that is given up without an answer: on record with whoever gave it up, since nothing will read it back. */
+/**
+ * A landing that is given up without an answer, since nothing will read it back: on record with the operator who gave it up, and
+ * open for one where nobody did.
+ */
 export async function recordGivenUp(
   session: Session,
   candidate: string,
-  ruling: IncidentRuled['ruling'],
+  ruling: IncidentRuled['ruling'] | null,
 ): Promise<void> {
-  await ruleOnIncident(session, await openIncident(session, { candidate, cause: 'unanswered' }), ruling);
+  const incident = await openIncident(session, { candidate, cause: 'unanswered' });
+  if (ruling !== null) await ruleOn(session.state.tenant, incident, ruling);
 }

@@ -1,7 +1,9 @@
 /** Runs one step until it is done or the ticket has moved on, whichever comes first; then nothing of it is left running. */
 import { CancellationScope, condition, TemporalFailure } from '@temporalio/workflow';
+import { inadmissible } from '../../policies/tickets/apply.ts';
 import { deadlineOf } from '../../policies/tickets/why.ts';
 import { isReview, isTerminal } from '../../schemas/ticket/phase.ts';
+import type { TicketState } from '../../schemas/ticket/state.ts';
 import { commit, now, type Session } from './session.ts';
 
 /** After a submission the agent's turn is given so long to end by itself. */
@@ -48,18 +50,23 @@ function submitted({ state }: Session): boolean {
 /** Waits for the step, but no longer than the ticket may wait for what it waits for. */
 async function awaitStep(session: Session, done: () => boolean): Promise<void> {
   for (;;) {
-    const deadline = deadlineOf(session.state);
+    const deadline = boundOf(session.state);
     if (deadline === null) {
       await condition(done);
       return;
     }
     const left = deadline - Date.now();
-    if (left > 0) await condition(() => done() || deadlineOf(session.state) !== deadline, left);
+    if (left > 0) await condition(() => done() || boundOf(session.state) !== deadline, left);
     if (done()) return;
     const { state } = session;
-    if (deadlineOf(state) !== deadline || isTerminal(state.phase)) continue;
+    if (boundOf(state) !== deadline || isTerminal(state.phase)) continue;
     const { revision, waitingOn } = state;
     await commit(session, { type: 'waitExceeded', revision, waitingOn, ...now('timer') });
     return;
   }
+}
+
+/** When the wait is given up; `null` too where the ticket would not hear of that, as while it lands. */
+function boundOf(state: TicketState): number | null {
+  return inadmissible(state, { type: 'waitExceeded' }) === null ? deadlineOf(state) : null;
 }

@@ -1,16 +1,17 @@
 /** What agents submit: looked at in our own git before the ticket hears of it. */
 import { proxyActivities } from '@temporalio/workflow';
+import { hangsOnBase } from '../../policies/tickets/rejected.ts';
 import type { GitActivities } from '../../schemas/git/activities.ts';
 import { branchOf } from '../../schemas/git/refs.ts';
 import type { TicketActivities } from '../../schemas/ticket/activities.ts';
-import type { TicketState } from '../../schemas/ticket/state.ts';
+import type { RejectedWork, TicketState } from '../../schemas/ticket/state.ts';
 import type { TicketUpdateArguments } from '../../schemas/ticket/workflow.ts';
 import { decidedBy, type Prepared } from './answering.ts';
 import { ANSWERING } from './options.ts';
 import type { Session } from './session.ts';
 
 const { readPlan } = proxyActivities<TicketActivities>(ANSWERING);
-const { checkPushed } = proxyActivities<GitActivities>(ANSWERING);
+const { checkPushed, fetchBase } = proxyActivities<GitActivities>(ANSWERING);
 
 const missing = (path: string): Prepared => ({ refusal: { code: 'missing_artifact', details: { path } } });
 
@@ -32,7 +33,16 @@ export async function segmentSubmitted(
   const { commit, n } = request;
   const pushed = await pushedTree(session, 'forge', commit, session.state.segment?.base ?? session.state.base);
   if ('missing' in pushed) return missing(pushed.missing);
-  return { event: { ...decidedBy(request), type: 'segmentSubmitted', n, head: commit, tree: pushed.tree } };
+  const base = await baseOf(session, { commit, content: pushed.tree });
+  return { event: { ...decidedBy(request), type: 'segmentSubmitted', n, head: commit, tree: pushed.tree, base } };
+}
+
+/** Where the base branch is, for work whose tests failed on an earlier one; `null` for all other. */
+async function baseOf({ state, input }: Session, work: Omit<RejectedWork, 'base'>): Promise<string | null> {
+  if (!hangsOnBase(state, work)) return null;
+  const { tenant, ticketId: pair, base: initial } = state;
+  const { source, definition } = input;
+  return (await fetchBase({ tenant, pair, remote: source.remote, branch: definition.baseBranch, initial })).commit;
 }
 
 export function readyType({ phase }: TicketState): 'documentationSubmitted' | 'readySubmitted' {

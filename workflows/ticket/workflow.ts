@@ -10,11 +10,11 @@ import {
   continueAsNew,
   isCancellation,
   proxyActivities,
-  sleep,
   TemporalFailure,
   workflowInfo,
 } from '@temporalio/workflow';
 import { isSpent } from '../../policies/tickets/allowance.ts';
+import { idlePauseMs } from '../../policies/tickets/bounds.ts';
 import { landingUnderWay, stepOf } from '../../policies/tickets/position.ts';
 import type { GitActivities } from '../../schemas/git/activities.ts';
 import type { PairActivities } from '../../schemas/pair-activities.ts';
@@ -68,6 +68,7 @@ function setup(input: TicketInput): Session {
 type End = 'ended' | 'cancelled' | 'again';
 
 async function run(session: Session): Promise<End> {
+  let idle = 0;
   while (!isTerminal(session.state.phase)) {
     await releaseUnneeded(session);
     // Abandoned while that was under way: there is no step left that anything would end.
@@ -83,8 +84,9 @@ async function run(session: Session): Promise<End> {
     show(session);
     const { state } = session;
     await step(session).catch((thrown: unknown) => mendOrStop(session, thrown));
-    // Whatever kept the step from changing anything is not gone within the same moment.
-    if (session.state === state) await sleep('1s');
+    idle = session.state === state ? idle + 1 : 0;
+    // Whatever kept the step from changing anything is not gone within the same moment, nor does asking faster help.
+    if (idle > 0) await condition(() => session.state !== state, idlePauseMs(idle));
   }
   return 'ended';
 }
@@ -138,7 +140,8 @@ async function admit(session: Session): Promise<void> {
 
 async function step(session: Session): Promise<void> {
   const { revision, phase } = session.state;
-  if (!session.admitted && isWorkPhase(phase)) {
+  // What a landing comes to is heard first: until then nothing that admission could say would be taken.
+  if (!session.admitted && isWorkPhase(phase) && landingUnderWay(session.state) === null) {
     await whileUnmoved(session, () => admit(session));
     if (session.state.revision !== revision) return;
   }
@@ -206,10 +209,10 @@ async function endOf(session: Session, thrown: unknown): Promise<End> {
 /** Whoever reads of it later finds that it has ended, and why. A landing that had begun is heard out first. */
 async function giveUp(session: Session, reason: string): Promise<void> {
   if (isWorkPhase(session.state.phase)) await landIntended(session);
-  const by = 'operator';
   const landing = landingUnderWay(session.state);
-  const ended = await commit(session, { type: 'cancelled', reason, ...now(by) });
-  if (ended.ok && landing !== null) await recordGivenUp(session, landing.candidate, { ruling: 'cancel', by, reason });
+  const ended = await commit(session, { type: 'cancelled', reason, ...now('ticket') });
+  // Nobody has looked at it yet: an operator still has to.
+  if (ended.ok && landing !== null) await recordGivenUp(session, landing.candidate, null);
 }
 
 /** Every workspace is released and its end awaited; then every caller has its answer. */
